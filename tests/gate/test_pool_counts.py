@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from random import Random
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.gate import Gate, Knowledge, Population
@@ -75,6 +75,7 @@ def _ask(gate: Gate, seed: int, questions: int) -> list[tuple[tuple[str, ...], I
     return told
 
 
+@example(33595)  # somebody known, who was asked about first and changed then
 @given(SEEDS)
 @settings(max_examples=25, deadline=None)
 def test_the_pool_decides_as_its_slow_twin(seed: int) -> None:
@@ -83,6 +84,18 @@ def test_the_pool_decides_as_its_slow_twin(seed: int) -> None:
         assert values == same
         assert np.array_equal(worlds, equal)
         assert np.array_equal(degrees, alike)
+
+
+def test_who_is_known_has_one_value_in_all_worlds_however_he_is_met() -> None:
+    labels = {f"p{number}": LABELS[number % 5] for number in range(PEOPLE)}
+    gate = Gate(Population(dict(labels), LABELS), 2, PublicPool(), domain=LabelDomain(LABELS), known=("p1",))
+    assert isinstance(gate.ask(["p0", "p1", "p2"]), Answer)
+    assert isinstance(gate.strategy, PublicPool)
+    (number,) = gate.knowledge.known
+    assert set(gate.strategy.values[:, number].tolist()) == {LABELS.index("B")}
+    gate.update("p1", "E")
+    assert isinstance(gate.ask(["p1", "p3", "p4"]), Answer)
+    assert len(gate.knowledge.known) == 2, "the value before and the value now"
 
 
 @given(SEEDS)

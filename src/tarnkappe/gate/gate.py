@@ -105,6 +105,7 @@ class Gate:
         if not asked:
             return Answer((), 0, 0)
         with self._lock:
+            self._fix_known(asked)
             return self._decide(asked, at_least)
 
     def foresees_refusal(self, people: Iterable[Hashable]) -> bool:
@@ -316,6 +317,20 @@ class Gate:
             if follow:
                 self.strategy.follow(self.truth[: self.knowledge.tuples])
         self.knowledge.arriving = {}
+
+    def _fix_known(self, asked: Iterable[Hashable]) -> None:
+        """Whoever is met for the first time and has a value that counts as known has just that one.
+
+        A gate that is recorded is told so before (`begin_version`), by whoever writes its record: it must know
+        it as well when it resumes.
+        """
+        if self.domain is None:
+            return
+        labels = self.population.labels
+        for person in asked:
+            if person in self.known and person not in self._number:
+                assert self._record is None, "a value that counts as known is noted before it is asked for"
+                self._begin_version(person, labels[self.population.secret(person)], is_change=False)
 
     def _decide(self, asked: list[Hashable], at_least: int) -> Answer | Refusal:
         known = len(self._people)
