@@ -321,8 +321,8 @@ class Gate:
     def _fix_known(self, asked: Iterable[Hashable]) -> None:
         """Whoever is met for the first time and has a value that counts as known has just that one.
 
-        A gate that is recorded is told so before (`begin_version`), by whoever writes its record: it must know
-        it as well when it resumes.
+        A gate that is recorded is told so before (`begin_version`), by whoever writes its record: it must
+        know it as well when it resumes.
         """
         if self.domain is None:
             return
