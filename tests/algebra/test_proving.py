@@ -51,6 +51,17 @@ def test_partially_equal_plans() -> None:
     assert found.degrees == (1, 2), "the late selection tears classes, and the finding says so"
 
 
+@pytest.mark.parametrize("condition", ["A <> ''", "A LIKE '%'", "A LIKE '%' OR A IS NULL"])
+def test_a_text_without_a_line_in_its_hierarchy_stops_no_comparison(condition: str) -> None:
+    """The empty text, which a hierarchy takes for the missing value: a plan that generalizes it has no result."""
+    late = "SELECT A FROM generalize(spende, k => 2, by => [A])"
+    early = f"SELECT A FROM generalize((SELECT * FROM spende WHERE {condition}), k => 2, by => [A])"
+    found = finding(late, early)
+    assert found.undefined + found.one_sided > 0
+    assert "left out because a plan has no result there" in str(found)
+    assert (found.verdict is EquivalenceVerdict.EQUAL) == ("IS NULL" in condition)
+
+
 def test_different_plans_have_a_counterexample() -> None:
     found = finding(NOISY.format("spende"), "SELECT * FROM spende")
     assert found.verdict is EquivalenceVerdict.DIFFERENT

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tarnkappe.cli import main
@@ -130,6 +130,8 @@ def test_a_part_of_the_rows_gives_the_same_verdicts(large: pa.Table, rows: int) 
     assert identifiers(large.slice(0, rows)) == EXPECTED
 
 
+@example(seed=0, rows=600, times=3)
+@example(seed=0, rows=600, times=6)
 @given(seed=st.integers(0, 2**32 - 1), rows=st.integers(200, 3000), times=st.integers(1, 6))
 @settings(max_examples=15, deadline=None)
 def test_random_samples_and_repetitions_give_the_same_verdicts(

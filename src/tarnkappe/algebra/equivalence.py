@@ -23,10 +23,10 @@ from tarnkappe.algebra.kinds import (
     refinement,
 )
 from tarnkappe.algebra.nodes import Generalization, Plan, Relation, SlicingNode
-from tarnkappe.algebra.semantics import evaluate, possible_degree
+from tarnkappe.algebra.semantics import possible_degree, possible_result
 from tarnkappe.algebra.space import WorldSpace, small_spaces
 from tarnkappe.algebra.world import World
-from tarnkappe.errors import ColumnError, NoSolutionError
+from tarnkappe.errors import ColumnError
 
 
 class EquivalenceVerdict(StrEnum):
@@ -117,7 +117,7 @@ class EquivalenceFinding:
         left_out = self.undefined + self.one_sided
         lines = [
             f"{self.kind}: compared on {self.worlds} worlds with relations of up to {self.rows} rows"
-            + (f", {left_out} left out because a plan had too few rows" if left_out else "")
+            + (f", {left_out} left out because a plan has no result there" if left_out else "")
         ]
         if self.incomplete:
             lines.append(f"{self.incomplete} of them with NULL in {', '.join(self.nullable)}")
@@ -149,7 +149,7 @@ def compare(left: Plan, right: Plan, *spaces: WorldSpace) -> EquivalenceFinding:
     for space in spaces:
         complete = tally.worlds
         for world in space.worlds(left, right):
-            sides = [_defined(plan, world) for plan in (left, right)]
+            sides = [possible_result(plan, world) for plan in (left, right)]
             if None in sides:
                 tally.left_out(both=sides == [None, None])
                 continue
@@ -197,13 +197,6 @@ class _Tally:
             found = possible_degree(result, columns) if columns else None
             least = self.degrees[side]
             self.degrees[side] = found if least is None else least if found is None else min(least, found)
-
-
-def _defined(plan: Plan, world: World) -> OutcomeDistribution | None:
-    try:
-        return evaluate(plan, world)
-    except NoSolutionError:
-        return None
 
 
 def generalized(*plans: Plan) -> frozenset[str]:

@@ -11,7 +11,7 @@ from tarnkappe.algebra.equivalence import Counterexample
 from tarnkappe.algebra.facts import MeasuredFacts
 from tarnkappe.algebra.nodes import Plan
 from tarnkappe.algebra.rules import LR, RL, SWAP, Rewrite, RewriteRule, Way
-from tarnkappe.algebra.semantics import evaluate
+from tarnkappe.algebra.semantics import possible_result
 from tarnkappe.algebra.space import WORLDS, WorldSpace, small_spaces
 from tarnkappe.algebra.world import World
 from tarnkappe.errors import NoSolutionError
@@ -176,18 +176,15 @@ def _note(finding: RuleFinding, trial: Trial) -> None:
 
 def try_rule(rule: RewriteRule, way: Way, plan: Plan, world: World) -> list[Trial] | None:
     """All replacements of a plan's root by a rule in one world; None if the plan cannot run in it."""
-    try:
-        mine = evaluate(plan, world)
-    except NoSolutionError:
+    mine = possible_result(plan, world)
+    if mine is None:
         return None
     trials = []
     for rewrite in rule.considered(plan, way, MeasuredFacts(world)):
         seen = None
         if rewrite.plan is not None:
-            try:
-                seen = Counterexample((plan, rewrite.plan), world, mine, evaluate(rewrite.plan, world))
-            except NoSolutionError:
-                seen = None
+            other = possible_result(rewrite.plan, world)
+            seen = None if other is None else Counterexample((plan, rewrite.plan), world, mine, other)
         trials.append(Trial(way, rewrite, seen))
     return trials
 

@@ -33,7 +33,7 @@ from tarnkappe.algebra.nodes import (
     Union,
 )
 from tarnkappe.algebra.world import World
-from tarnkappe.errors import NoSolutionError, ParameterError
+from tarnkappe.errors import HierarchyError, NoSolutionError, ParameterError
 
 ONE = Fraction(1)
 
@@ -51,6 +51,17 @@ def evaluate(plan: Plan, world: World, *, ordered: bool = False) -> OutcomeDistr
     """
     result = _evaluate(plan, world, ordered)
     return result if ordered else result.unordered()
+
+
+def possible_result(plan: Plan, world: World) -> OutcomeDistribution | None:
+    """The exact distribution of a plan's result; None if it has none in this world.
+
+    A plan has none where a generalization meets too few rows, or a text that its hierarchy has no line for.
+    """
+    try:
+        return evaluate(plan, world)
+    except (NoSolutionError, HierarchyError):
+        return None
 
 
 def _evaluate(plan: Plan, world: World, ordered: bool) -> OutcomeDistribution:

@@ -318,8 +318,11 @@ def _aggregated(plans: Sequence[Plan], functions: Collection[str]) -> set[str]:
 
 
 def _ladder(stem: str, values: tuple[Cell, ...]) -> Hierarchy:
-    """Two values share a label on level 1, if there are more than two; all share the root."""
-    present = [str(value) for value in values if value is not None]
+    """Two values share a label on level 1, if there are more than two; all share the root.
+
+    The empty text gets no line: in a hierarchy its line is that of the missing value, and no other.
+    """
+    present = [str(value) for value in values if value not in (None, "")]
     lines: list[tuple[str | None, str]] = [(value, f"{stem}({value})") for value in present]
     if len(present) > 2:
         shared = f"{stem}({present[0]}|{present[1]})"

@@ -181,7 +181,8 @@ class UniqueCodes(Detector):
                 and not _DIAGNOSIS.fullmatch(text)
             )
 
-        if not named and _is_explained(column) and column.rarefied_share < NEARLY_ALL:
+        varied = column.rarefied_share >= NEARLY_ALL or _repeat_alike(column.counts)
+        if not named and _is_explained(column) and not varied:
             return ""
         if column.share_of(is_code) >= MOSTLY:
             return "code"
@@ -196,6 +197,11 @@ def _given_out(counts: npt.NDArray[np.int64]) -> bool:
     out occur once, or all equally often where the rows of a person do.
     """
     return bool(np.var(counts) < EVEN * np.mean(counts))
+
+
+def _repeat_alike(counts: npt.NDArray[np.int64]) -> bool:
+    """Whether values were given out and repeat with the rows of a person: about evenly, twice or more."""
+    return len(counts) >= ENOUGH_ROWS and bool(np.mean(counts) >= 2) and _given_out(counts)
 
 
 def _never_repeat(column: ColumnView) -> bool:
