@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import tarnkappe
-from tarnkappe.errors import ParameterError
+from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.hierarchy import BUILDERS
 from tarnkappe.hierarchy import propose as propose_hierarchy
 from tarnkappe.table import Role, Table, encode, read
@@ -67,8 +67,15 @@ def test_nearly_every_file_of_the_corpus_is_released_by_one_call() -> None:
 def test_no_proposed_level_of_the_corpus_equals_the_one_below() -> None:
     if corpus_folder() is None:
         pytest.skip("the files of the corpus are not here (TARN_CORPUS)")
+    tables = 0
     for _, source in sources():
-        assert_no_equal_levels(read(str(source), bad_lines="skip"))
+        try:
+            table = read(str(source), bad_lines="skip")
+        except InputError:  # most of its lines are broken: no table
+            continue
+        assert_no_equal_levels(table)
+        tables += 1
+    assert tables >= 48
 
 
 def test_so_many_levels_are_refused_before_any_is_built() -> None:
