@@ -209,11 +209,14 @@ def _never_repeat(column: ColumnView) -> bool:
 
     Of n numbers that are drawn from R, however they are distributed, none occurs twice with a probability of
     at most exp(-n (n - 1) / 2R): equal shares make repetitions rarest. Numbers that were given to people one
-    after the other never repeat, also if some are left out, the rows are a sample or in another order.
+    after the other never repeat, also if some are left out, the rows are a sample or in another order. Where
+    every person has equally many rows, the numbers of persons are looked at.
     """
-    numbers = column.numbers
-    if numbers is None or len(numbers) < LEAST_ROWS or (column.number_counts > 1).any():
+    numbers, counts = column.numbers, column.number_counts
+    if numbers is None or len(numbers) < LEAST_ROWS or counts.min() != counts.max():
         return False
+    if counts[0] > 1 and len(numbers) < ENOUGH_ROWS:
+        return False  # ten levels of an experiment are equally frequent, too
     pairs = len(numbers) * (len(numbers) - 1) / 2
     return bool(pairs / (numbers.max() - numbers.min() + 1) > -math.log(CHANCE))
 
