@@ -163,20 +163,22 @@ class Table:
 
 
 def blocks(
-    table: Table, rows: list[int], block: int, balance: float, tries: int = 10**9, inside: bool = False
+    table: Table, rows: list[int], block: int, balance: float, large: int, inside: bool = False
 ) -> list[list[list[int]]]:
     """The classes of each block, blocks and classes and rows in the order of the tree."""
     fits = inside or len(rows) <= max(block, 8 * table.least)
-    sides = cut(table, rows, balance, tries)
+    sides = cut(table, rows, balance)
+    if sides is not None and len(rows) >= large and 8 * min(map(len, sides)) < len(rows):
+        sides = cut(table, rows, 0)
     if sides is None:
         return [[rows]]
-    found = [each for side in sides for each in blocks(table, side, block, balance, tries, fits)]
+    found = [each for side in sides for each in blocks(table, side, block, balance, large, fits)]
     if fits and not inside:
         return [[own for each in found for own in each]]
     return found
 
 
-def cut(table: Table, rows: list[int], balance: float, tries: int) -> list[list[int]] | None:
+def cut(table: Table, rows: list[int], balance: float) -> list[list[int]] | None:
     candidates = []
     for column in table.by_name:
         for inside in sides(column, rows):
@@ -187,7 +189,7 @@ def cut(table: Table, rows: list[int], balance: float, tries: int) -> list[list[
                     for side in (sorted(inside), outside)
                 )
                 candidates.append((estimate, inside))
-    for _, inside in sorted(candidates, key=lambda each: each[0])[:tries]:
+    for _, inside in sorted(candidates, key=lambda each: each[0]):
         outside = [row for row in rows if row not in inside]
         if table.allowed(inside) and table.allowed(outside):
             return [outside, [row for row in rows if row in inside]]
@@ -397,10 +399,10 @@ class Block:
 
 
 def classes_of(
-    table: Table, rows: list[int], *, block: int, balance: float, refine: bool, sweeps: int
+    table: Table, rows: list[int], *, block: int, balance: float, large: int, refine: bool, sweeps: int
 ) -> list[list[list[int]]]:
     """The classes of each block."""
-    found = blocks(table, rows, block, balance)
+    found = blocks(table, rows, block, balance, large)
     if not refine:
         return found
     return [Block(table, own).refine(sweeps) for own in found]

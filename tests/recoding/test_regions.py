@@ -7,6 +7,7 @@ from datetime import date
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from tarnkappe.job.column_plan import plan_columns
 from tarnkappe.job.preparation import Preparation, prepare
 from tarnkappe.loss import LOSSES
 from tarnkappe.privacy import MODELS, Model
-from tarnkappe.recoding import Mondrian, Regions, regions_run
+from tarnkappe.recoding import Mondrian, Regions, cut_tree, regions_run
 from tarnkappe.recoding.best_cuts import powers, propose
 from tarnkappe.recoding.box_costs import box_cost
 from tarnkappe.recoding.class_rules import ruled
@@ -131,11 +132,12 @@ def prepared(case: Case, models: list[Model], limit: float = 0.0) -> Preparation
     exact=st.booleans(),
     refine=st.booleans(),
     block=st.sampled_from([8, 500]),
+    large=st.sampled_from([9, 64]),
     limit=st.sampled_from([0.0, 0.3]),
 )
 @settings(max_examples=60)
 def test_every_row_is_written_as_the_twin_writes_it(
-    case: Case, k: int, diverse: bool, exact: bool, refine: bool, block: int, limit: float
+    case: Case, k: int, diverse: bool, exact: bool, refine: bool, block: int, large: int, limit: float
 ) -> None:
     models = [k_anonymity(k)]
     if diverse:
@@ -151,11 +153,12 @@ def test_every_row_is_written_as_the_twin_writes_it(
     rows = in_order(table, case)
     method = Regions(intervals="exact" if exact else "labels", refine=refine, block=block)
     try:
-        recoding = method.recode(ready.rows, ready.problem)
+        with mock.patch.object(cut_tree, "LARGE", large):
+            recoding = method.recode(ready.rows, ready.problem)
     except NoSolutionError:
         assert not table.allowed(rows)
         return
-    found = twin.classes_of(table, rows, block=block, balance=0.1, refine=refine, sweeps=4)
+    found = twin.classes_of(table, rows, block=block, balance=0.1, large=large, refine=refine, sweeps=4)
     gone = twin.suppressed(table, found, ready.problem.limit, twin.ONE)
     assert np.flatnonzero(~recoding.kept).tolist() == sorted(gone)
     for own in (own for each in found for own in each):

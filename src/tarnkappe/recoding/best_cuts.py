@@ -370,6 +370,23 @@ def mark(codes: Matrix, starts: Counts, stops: Counts, chosen: Counts, cuts: Cut
             part[row] = 1 if first <= codes[row, d] <= last else 0
 
 
+@compiled
+def smaller_sides(
+    codes: Matrix, weights: Counts, starts: Counts, stops: Counts, chosen: Counts, cuts: Cuts,
+    smaller: Counts, whole: Counts,
+) -> None:  # fmt: skip
+    """The rows of some regions, and those on the smaller side of the cut of each."""
+    # A pass over one dimension: nothing beside finding the cut, which looks at all of them.
+    for index in range(len(chosen)):
+        d, first, last = cuts[index, 0], cuts[index, 1], cuts[index, 2]
+        inside, total = 0, 0
+        for row in range(starts[chosen[index]], stops[chosen[index]]):
+            total += weights[row]
+            if first <= codes[row, d] <= last:
+                inside += weights[row]
+        smaller[index], whole[index] = min(inside, total - inside), total
+
+
 def powers(rows: int, balance: float) -> Numbers:
     """|A|^(1 - balance) for every number of rows, rounded so far that every platform has the same."""
     return np.round(4096.0 * np.arange(rows + 1, dtype=np.float64) ** (1.0 - balance))

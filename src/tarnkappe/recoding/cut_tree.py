@@ -28,6 +28,10 @@ TRIES = 32
 """So many cuts of a region are tried, the best first, before the models have refused it for good."""
 HALVINGS = 6
 """How often the cuts of a round are halved when the whole table objects."""
+LARGE = 64
+"""A region of so many rows can be cut evenly."""
+LOPSIDED = 8
+"""A cut of a large region is lopsided if one side has fewer than one row in so many."""
 WORTH_A_THREAD = 20_000
 """So many rows take longer than starting a thread."""
 
@@ -64,6 +68,7 @@ class CutTree:
         self.rounds = 0
         self._costs, self._ruled, self._least, self._block = costs, ruled, least, max(block, 8 * least)
         self._power = best_cuts.powers(int(rows.counts.sum()), balance)
+        self._even_power = best_cuts.powers(int(rows.counts.sum()), 0.0)
         self._categorical = np.array([not each.is_ordered for each in dimensions])
         self._part: Codes = np.zeros(rows.num_tuples, np.int32)
         self.starts = np.zeros(1, np.int64)
@@ -144,7 +149,27 @@ class CutTree:
         return own
 
     def _propose(self, regions: Regions, tries: int) -> tuple[Regions, best_cuts.Cuts]:
-        """The best cuts of some regions; those that have none are left out."""
+        """The best cuts of some regions; those that have none are left out.
+
+        With many columns a cut in the middle gains less in one of them than `balance` takes from it, and the
+        best cut takes a few rows away, again and again: slow, and it loses much. Regions that would be cut so
+        are asked anew without balance.
+        """
+        regions, found = self._best(regions, tries, self._power)
+        lopsided = self._lopsided(regions, found[:, 0])
+        if len(lopsided):
+            found[lopsided] = self._best(regions[lopsided], tries, self._even_power)[1]
+        return regions, found
+
+    def _lopsided(self, regions: Regions, cuts: best_cuts.Cuts) -> Regions:
+        smaller, whole = np.empty(len(regions), np.int64), np.empty(len(regions), np.int64)
+        smaller_sides = suited(best_cuts.smaller_sides, self.codes)
+        smaller_sides(self.codes, self.weights, self.starts, self.stops, regions, cuts, smaller, whole)
+        return np.flatnonzero((whole >= LARGE) & (LOPSIDED * smaller < whole))
+
+    def _best(
+        self, regions: Regions, tries: int, power: npt.NDArray[np.float64]
+    ) -> tuple[Regions, best_cuts.Cuts]:
         found = np.empty((len(regions), tries, 3), np.int32)
         estimates = np.empty((len(regions), tries))
         starts, stops = self.starts[regions], self.stops[regions]
@@ -153,7 +178,7 @@ class CutTree:
         def work(chosen: slice) -> None:
             propose(
                 self.codes, self.weights, self.order, starts[chosen], stops[chosen], self._categorical,
-                self._costs, self._power, self._least, self._ruled.rules, self._ruled.values,
+                self._costs, power, self._least, self._ruled.rules, self._ruled.values,
                 self._ruled.num_counts, self._ruled.room, found[chosen], estimates[chosen],
             )  # fmt: skip
 
