@@ -163,16 +163,16 @@ class Table:
 
 
 def blocks(
-    table: Table, rows: list[int], block: int, balance: float, large: int, inside: bool = False
+    table: Table, rows: list[int], block: int, balance: float, large: int, lopsided: int, inside: bool = False
 ) -> list[list[list[int]]]:
     """The classes of each block, blocks and classes and rows in the order of the tree."""
     fits = inside or len(rows) <= max(block, 8 * table.least)
     sides = cut(table, rows, balance)
-    if sides is not None and len(rows) >= large and 8 * min(map(len, sides)) < len(rows):
+    if sides is not None and len(rows) >= large and lopsided * min(map(len, sides)) < len(rows):
         sides = cut(table, rows, 0)
     if sides is None:
         return [[rows]]
-    found = [each for side in sides for each in blocks(table, side, block, balance, large, fits)]
+    found = [each for side in sides for each in blocks(table, side, block, balance, large, lopsided, fits)]
     if fits and not inside:
         return [[own for each in found for own in each]]
     return found
@@ -399,10 +399,10 @@ class Block:
 
 
 def classes_of(
-    table: Table, rows: list[int], *, block: int, balance: float, large: int, refine: bool, sweeps: int
+    table: Table, rows: list[int], *, block: int, large: int, lopsided: int, refine: bool, sweeps: int
 ) -> list[list[list[int]]]:
-    """The classes of each block."""
-    found = blocks(table, rows, block, balance, large)
+    """The classes of each block, with a balance of 0.1."""
+    found = blocks(table, rows, block, 0.1, large, lopsided)
     if not refine:
         return found
     return [Block(table, own).refine(sweeps) for own in found]

@@ -28,9 +28,9 @@ TRIES = 32
 """So many cuts of a region are tried, the best first, before the models have refused it for good."""
 HALVINGS = 6
 """How often the cuts of a round are halved when the whole table objects."""
-LARGE = 64
+LARGE = 200
 """A region of so many rows can be cut evenly."""
-LOPSIDED = 8
+LOPSIDED = 16
 """A cut of a large region is lopsided if one side has fewer than one row in so many."""
 WORTH_A_THREAD = 20_000
 """So many rows take longer than starting a thread."""
