@@ -153,12 +153,28 @@ class LabelReader:
     def _leaves_of_run(self, first: str, last: str, low: int, high: int) -> int:
         levels = self._levels
         if levels.bounds is None or levels.numbers is None:
+            upto = self._leaves_up_to
+            if upto is not None:
+                return self._leaves[first] + int(upto[high + 1] - upto[low + 1])
             between = {levels.labels[1][int(levels.maps[1][code])] for code in range(low, high + 1)}
             return sum(self._leaves[label] for label in between)
         names = levels.labels[1]
         least = levels.bounds[1][names.index(first), 0]
         most = levels.bounds[1][names.index(last), 1]
         return int(np.count_nonzero((levels.numbers >= least) & (levels.numbers <= most)))
+
+    @cached_property
+    def _leaves_up_to(self) -> npt.NDArray[np.int64] | None:
+        """The leaves under labels of level 1 that begin before each code; None if values of one lie apart."""
+        labels = np.asarray(self._levels.maps[1], np.int64)
+        begins = np.flatnonzero(np.diff(labels, prepend=-1))
+        if len(begins) > len(np.unique(labels)):
+            return None
+        leaves = np.zeros(len(labels) + 1, np.int64)
+        leaves[begins + 1] = [
+            self._leaves[self._levels.labels[1][label]] for label in labels[begins].tolist()
+        ]
+        return np.cumsum(leaves)
 
     @cached_property
     def _steps(self) -> dict[str, tuple[int, ...]]:

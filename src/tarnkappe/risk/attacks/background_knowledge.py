@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import groupby, permutations
+from itertools import permutations
 from typing import Annotated, Any
 
 import numpy as np
@@ -18,8 +17,11 @@ from tarnkappe.risk.attacks.target import Target
 from tarnkappe.schema import Problem, Text, param, rule
 from tarnkappe.table import SUPPRESSED, Distribution
 from tarnkappe.table.classes import Mask
-from tarnkappe.table.encoding import Counts
+from tarnkappe.table.encoding import Codes, Column, Counts
 from tarnkappe.table.grouping import group_codes
+
+ANY, NONE = -1, -2
+"""Instead of the code of a value: every value will do, or none."""
 
 
 def exclusions_needed(distribution: Distribution) -> npt.NDArray[np.int64]:
@@ -39,7 +41,9 @@ def posterior(distribution: Distribution, class_index: int, excluded: Iterable[s
     return {label: Fraction(n, sum(left.values())) for label, n in left.items()}
 
 
-def exclusions_needed_through(target: Target, column: str, through: str) -> tuple[Counts, list[set[str]]]:
+def exclusions_needed_through(
+    target: Target, column: str, through: str
+) -> tuple[Counts, dict[int, set[str]]]:
     """How many values of another column must be excluded to learn a value of this one; and which are learned.
 
     A value of the other column is pure if all rows of the class that have it have one value v of this
@@ -51,28 +55,53 @@ def exclusions_needed_through(target: Target, column: str, through: str) -> tupl
     return target.exclusions[column, through]
 
 
-def _exclusions_needed_through(target: Target, column: str, through: str) -> tuple[Counts, list[set[str]]]:
+def _exclusions_needed_through(
+    target: Target, column: str, through: str
+) -> tuple[Counts, dict[int, set[str]]]:
+    # With arrays: every pair of sensitive columns is asked, and classes are many.
     classes = target.classes
     tuples = classes.tuples
     own, other = tuples.columns[column], tuples.columns[through]
-    codes = [each[tuples.counts > 0] for each in (classes.ids, other.codes, own.codes)]
+    there = tuples.counts > 0
+    codes: list[Codes] = [
+        classes.ids[there], _one_a_word(other)[other.codes[there]], _one_a_word(own)[own.codes[there]]
+    ]  # fmt: skip
     groups = group_codes(codes, [classes.num_classes, other.cardinality, own.cardinality])
-    triples = np.column_stack([each[groups.representatives] for each in codes])
-    triples = triples[np.argsort(triples[:, 0], kind="stable")]
-    needed = np.full(classes.num_classes, -1, dtype=np.int64)
-    learned: list[set[str]] = [set() for _ in range(classes.num_classes)]
-    for index, rows in groupby(triples.tolist(), key=lambda triple: triple[0]):
-        values: dict[str, set[str]] = {}
-        for _, known, secret in rows:
-            values.setdefault(other.labels[known], set()).add(own.labels[secret])
-        hidden = values.pop(SUPPRESSED, set())
-        pure = Counter(value for (value,) in (own for own in values.values() if len(own) == 1))
-        pure.pop(SUPPRESSED, None)
-        left = {value: len(values) - number for value, number in pure.items() if hidden <= {value}}
-        if left:
-            needed[index] = min(left.values())
-            learned[index] = {value for value, number in left.items() if number == needed[index]}
+    index, known, secret = (each[groups.representatives].astype(np.int64) for each in codes)
+    order = np.lexsort((secret, known, index))
+    index, known, secret = index[order], known[order], secret[order]
+    starts = np.flatnonzero(np.diff(index, prepend=-1) | np.diff(known, prepend=-1))
+    alone = np.diff(starts, append=len(index)) == 1  # one value of this column beside that of the other one
+    index, known, secret = index[starts], known[starts], secret[starts]
+    hidden = known == _code_of(other, SUPPRESSED)
+    beside_hidden = np.full(classes.num_classes, ANY)
+    beside_hidden[index[hidden]] = np.where(alone[hidden], secret[hidden], NONE)
+    number = np.bincount(index[~hidden], minlength=classes.num_classes)
+    pure = ~hidden & alone & (secret != _code_of(own, SUPPRESSED))
+    pairs, times = np.unique(index[pure] * own.cardinality + secret[pure], return_counts=True)
+    index, secret = pairs // own.cardinality, pairs % own.cardinality
+    possible = (beside_hidden[index] == ANY) | (beside_hidden[index] == secret)
+    index, secret, times = index[possible], secret[possible], times[possible]
+    left = number[index] - times
+    most = np.iinfo(np.int64).max
+    needed = np.full(classes.num_classes, most)
+    np.minimum.at(needed, index, left)
+    learned: dict[int, set[str]] = {}
+    best = left == needed[index]
+    for each, code in zip(index[best].tolist(), secret[best].tolist(), strict=True):
+        learned.setdefault(each, set()).add(own.labels[code])
+    needed[needed == most] = -1
     return needed, learned
+
+
+def _one_a_word(column: Column) -> Codes:
+    """For each code the first one that reads the same."""
+    first: dict[str, int] = {}
+    return np.array([first.setdefault(label, code) for code, label in enumerate(column.labels)], np.int32)
+
+
+def _code_of(column: Column, label: str) -> int:
+    return column.labels.index(label) if label in column.labels else NONE
 
 
 class BackgroundKnowledge(SensitiveAttack):
@@ -128,7 +157,7 @@ class BackgroundKnowledge(SensitiveAttack):
     def learned(self, target: Target, class_index: int) -> str:
         if self.through:
             _, learned = exclusions_needed_through(target, self.column, self.through)
-            return " or ".join(sorted(learned[class_index]))
+            return " or ".join(sorted(learned.get(class_index, ())))
         distribution = self.values(target)
         labels = distribution.column.labels
         return " or ".join(sorted(labels[code] for code, _ in entries_of(distribution, class_index)))

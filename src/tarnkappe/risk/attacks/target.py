@@ -52,7 +52,7 @@ class Target:
         return self.state.kept & self.classes.released
 
     @cached_property
-    def exclusions(self) -> dict[tuple[str, str], tuple[Counts, list[set[str]]]]:
+    def exclusions(self) -> dict[tuple[str, str], tuple[Counts, dict[int, set[str]]]]:
         """What excluding values of one sensitive column tells of another, as far as it was looked at."""
         return {}
 
