@@ -233,6 +233,12 @@ class ColumnView:
             return self.is_whole_number
         return self.cell_share(lambda text: bool(CODE.fullmatch(text))) >= MOSTLY
 
+    @cached_property
+    def numbers_subjects(self) -> bool:
+        """Whether cells are numbers of the people whom rows are about, not of who does something for them."""
+        own = {part for word in self.header_words for part in divided(word)}
+        return self.numbers_people and bool(own & (WORD_LISTS["person"].words | WORD_LISTS["personal"].words))
+
     def _come_again(self, header: set[str]) -> bool:
         """Whether values occur as numbers of people do, who come about equally often, unlike counts.
 
