@@ -103,6 +103,13 @@ def test_too_few_numbered_people_are_refused() -> None:
         tarnkappe.propose(table, k=9)
 
 
+@pytest.mark.parametrize("header", ["patient no", "user_id", "Teilnehmer-Nr"])
+def test_rows_of_a_few_patients_are_not_taken_for_patients(header: str) -> None:
+    table = pa.table({header: [1 + n % 3 for n in range(60)], "age": [20 + n // 3 for n in range(60)]})
+    with pytest.raises(NoSolutionError, match="the largest possible k is 3"):
+        tarnkappe.propose(table)
+
+
 def test_rows_that_have_a_name_of_their_own_are_people() -> None:
     names = [f"{first}{end} Quast" for first in ("Bald", "Kun", "Eg", "Ott") for end in "aeiouy"]
     table = pa.table({"name": names, "doctor": ["Dr. Egon Woll"] * 24, "age": list(range(20, 44))})

@@ -106,6 +106,12 @@ class ColumnView:
         return self._texts[1]
 
     @cached_property
+    def has_hidden(self) -> bool:
+        """Whether some cells are suppressed: somebody has protected the column already."""
+        values, _ = self._counted
+        return SUPPRESSED in as_text(values).cast(pa.string()).to_pylist()
+
+    @cached_property
     def filled(self) -> int:
         """How many cells say something."""
         return int(self.counts.sum())
@@ -221,7 +227,8 @@ class ColumnView:
         proper = own & (_PROPER | WORD_LISTS["personal"].words)
         people = own & (WORD_LISTS["person"].words | WORD_LISTS["whom"].words)
         codes = own & WORD_LISTS["code"].words
-        if not own or own - people - codes - proper or self.distinct < LEAST_PEOPLE:
+        least = 2 if self._says_subjects else LEAST_PEOPLE
+        if not own or own - people - codes - proper or self.distinct < least:
             return False
         sure = (
             proper - WORD_LISTS["carried"].words or (people and codes) or own <= WORD_LISTS["subject"].words
@@ -237,7 +244,16 @@ class ColumnView:
     def numbers_subjects(self) -> bool:
         """Whether cells are numbers of the people whom rows are about, not of who does something for them."""
         own = {part for word in self.header_words for part in divided(word)}
-        return self.numbers_people and bool(own & (WORD_LISTS["person"].words | WORD_LISTS["personal"].words))
+        about = own & (WORD_LISTS["person"].words | WORD_LISTS["personal"].words)
+        return self._says_subjects or (self.numbers_people and bool(about))
+
+    @cached_property
+    def _says_subjects(self) -> bool:
+        """Whether the header is that of numbers of people however few they are: `patient no`, `user id`."""
+        own = {part for word in self.header_words for part in divided(word)}
+        people, codes = own & WORD_LISTS["person"].words, own & WORD_LISTS["code"].words
+        sure = own & _PROPER or people & WORD_LISTS["subject"].words
+        return bool(people and codes and sure) and not own - people - codes - _PROPER
 
     def _come_again(self, header: set[str]) -> bool:
         """Whether values occur as numbers of people do, who come about equally often, unlike counts.
