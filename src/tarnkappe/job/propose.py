@@ -16,7 +16,7 @@ from tarnkappe.job.proposal import METHOD, Audience, ColumnProposal, ReleaseProp
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, MultiRelationalKAnonymity
 from tarnkappe.risk.identifiers import Certainty, ColumnScan, IdentifierKind, propose_roles, view_of
 from tarnkappe.schema.arguments import checked_call
-from tarnkappe.table import MISSING, Column, Role, Table, encode, read
+from tarnkappe.table import MISSING, SUPPRESSED, Column, Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
 
 ONCE = 0.5
@@ -329,7 +329,7 @@ def _promise(
         counting.append(MultiRelationalKAnonymity(person, k + sum(_blanks(encoded[person]))))
     diverse = []
     for name in table.sensitive:
-        values = encoded[name].cardinality
+        values = encoded[name].cardinality - (SUPPRESSED in encoded[name].labels)  # what is hidden shows none
         least = audience.values if values >= MANY_VALUES else FEW
         if values >= least:
             diverse.append(DistinctDiversity(name, least))
