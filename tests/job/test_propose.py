@@ -116,6 +116,34 @@ def test_rows_that_have_a_name_of_their_own_are_people() -> None:
     assert not any("persons" in note or "rows" in note for note in tarnkappe.propose(table).notes)
 
 
+def test_the_number_of_a_manager_is_not_that_of_a_person_with_one_of_her_own() -> None:
+    cells = {
+        "EmpID": [f"E{10_000 + 7 * n}" for n in range(240)],
+        "ManagerID": [f"M{100 + n % 20}" for n in range(240)],
+        "age": [20 + n % 40 for n in range(240)],
+    }
+    proposal = tarnkappe.propose(pa.table(cells))
+    assert proposal.table.identifiers == ("EmpID", "ManagerID")
+    assert [model.name for model in proposal.privacy] == ["k-anonymity"]
+    assert not any("rows" in note for note in proposal.notes)
+    visits = tarnkappe.propose(
+        pa.table({**cells, "EmpID": [cell for cell in cells["EmpID"][:60] for _ in "abcd"]})
+    )
+    assert any("'EmpID'" in note for note in visits.notes)
+
+
+def test_rows_without_most_numbers_are_counted_and_it_is_told() -> None:
+    numbers = [str(1 + n % 30) if n % 4 == 0 else None for n in range(240)]
+    table = pa.table(
+        {
+            "order_id": [f"A{10_000 + 7 * n}" for n in range(240)],
+            "customer": numbers,
+            "age": [20 + n % 40 for n in range(240)],
+        }
+    )
+    assert any("no column tells persons apart" in note for note in tarnkappe.propose(table).notes)
+
+
 @pytest.mark.parametrize("blanks", [3, 90])
 @pytest.mark.parametrize("blank", [None, "", "  "])
 def test_rows_without_a_number_are_nobody_known(blanks: int, blank: str | None) -> None:

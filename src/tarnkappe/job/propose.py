@@ -262,24 +262,28 @@ def _person(
 
     A number or code that repeats is one; what its header calls the number of those whom rows are about is
     it before any other. Where rows agree in all identifiers, the finest of them is: as many persons as it
-    has different values there are at least. What is found inside some cells only, says the same of
+    has different values there are at least. Where every row has a number of its own for the person whom it is
+    about, rows are counted. What is found inside some cells only, says the same of
     everybody, or is mostly blank tells nobody apart: such a column is left out, and rows are counted. The
     second answer is whether it should be told that they are.
     """
     repeated = [name for name in table.identifiers if _repeats(encoded[name])]
-    numbered = [name for name in repeated if view_of(table, name).numbers_subjects]
-    numbered = [name for name in numbered if 2 * _filled(encoded[name]) >= table.num_rows]
+    single = [
+        name
+        for name in table.identifiers
+        if name not in repeated and _filled(encoded[name]) >= NEARLY_FILLED * table.num_rows
+    ]
+    subjects = [name for name in repeated if view_of(table, name).numbers_subjects]
+    numbered = [name for name in subjects if 2 * _filled(encoded[name]) >= table.num_rows]
     codes = [name for name in repeated if _is_known_by(found[name], OF_PERSONS)]
+    if any(view_of(table, name).numbers_subjects for name in single):
+        codes = []  # every row is of a person of its own, and has the number of a manager or a doctor, too
     again = bool(repeated_people(table)[0].size)
     named = [name for name in table.identifiers if _is_known_by(found[name], CALLED_BY)] if again else []
     person: str | None = None
     for some in (numbered, *(_able(names, table, encoded, k) for names in (codes, named))):
         person = person or max(some, key=lambda name: _different(encoded[name]), default=None)
-    alone = any(
-        _filled(encoded[name]) >= NEARLY_FILLED * table.num_rows
-        for name in table.identifiers
-        if name not in repeated
-    )
+    alone = not subjects and any(_is_known_by(found[name], CALLED_BY) for name in single)
     return person, person is None and bool(repeated) and not alone
 
 
