@@ -7,8 +7,9 @@ import datetime
 import pyarrow as pa
 import pytest
 
-from tarnkappe.hierarchy import Hierarchy, propose
+from tarnkappe.hierarchy import DatesBuilder, Hierarchy, propose
 from tarnkappe.recoding.labels import LabelReader, interval_label, set_label
+from tarnkappe.recoding.runs import runs_of
 from tarnkappe.table import Column
 from tarnkappe.table.encoding import encode_column
 
@@ -76,3 +77,57 @@ def test_intervals_of_dates() -> None:
 def test_one_value_is_written_as_itself() -> None:
     assert interval_label("3", "3") == "3"
     assert set_label(["x"]) == "x"
+
+
+def periods(levels: list[str], *, months: int = 600) -> Column:
+    """The first day of every seventh month from 1950 on, and a date that is not known."""
+    days = [datetime.date(1950 + month // 12, 1 + month % 12, 1) for month in range(0, months, 7)]
+    column = encode_column("born", pa.chunked_array([[*days, None]]))
+    return DatesBuilder(levels=levels).build_column(column).attach(column)
+
+
+@pytest.mark.parametrize(
+    "levels", [["five-years", "decade"], ["decade"], ["five-years"], ["decade", "century"]]
+)
+def test_a_run_of_periods_of_years_reads_as_one_and_is_read_back(levels: list[str]) -> None:
+    column = periods(levels)
+    runs = runs_of(column)
+    assert runs is not None
+    for first, low in enumerate(runs.texts):
+        for last, high in list(enumerate(runs.texts))[first:]:
+            word = runs.word(first, last)
+            assert word in (f"{low[:4]}-{high[5:]}", runs.exact.get((first, last)))
+            reader = LabelReader(column)
+            meaning = list(reader.meaning(word) or ())
+            assert {runs.label_of[code] for code in meaning} == set(range(first, last + 1))
+            assert len(meaning) == sum(first <= own <= last for own in runs.label_of)
+            assert reader.leaves(word) == runs.last_leaf[last] - runs.first_leaf[first]
+
+
+@pytest.mark.parametrize("levels", [["month", "year"], ["year", "decade"], ["quarter"]])
+def test_runs_of_other_periods_name_both(levels: list[str]) -> None:
+    """`2020-05` to `2020-08` must not read `2020-08`."""
+    column = periods(levels, months=90)
+    runs = runs_of(column)
+    assert runs is not None
+    word = runs.word(1, 2)
+    assert word == f"[{runs.texts[1]}, {runs.texts[2]}]"
+    assert {runs.label_of[code] for code in LabelReader(column).meaning(word) or ()} == {1, 2}
+
+
+@pytest.mark.parametrize("word", ["1950-1953", "1951-1964", "1960-1954", "1950-2999", "1950-", "950-1964"])
+def test_what_is_no_run_of_years_of_the_column_stands_for_nothing(word: str) -> None:
+    assert LabelReader(periods(["five-years", "decade"])).meaning(word) is None
+
+
+def test_years_that_overlap_are_not_joined_nor_read() -> None:
+    """Of two periods that begin with one year, nobody knows which a run would begin with."""
+    column = encode_column("born", pa.chunked_array([[1.0, 2.0, 3.0, 4.0]]))
+    labels = ["1950-1954", "1950-1959", "1960-1964", "1965-1969"]
+    rows = [[str(number + 1), label, "*"] for number, label in enumerate(labels)]
+    column = Hierarchy.from_rows(rows).attach(column)
+    runs = runs_of(column)
+    assert runs is not None
+    assert runs.word(0, 2) == "[1950-1954, 1960-1964]"
+    assert LabelReader(column).meaning("1950-1964") is None
+    assert list(LabelReader(column).meaning("1960-1969") or ()) == [2, 3]

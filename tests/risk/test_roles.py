@@ -114,6 +114,11 @@ def test_names_of_things_are_no_names_of_people() -> None:
     assert role("name", ["low", "medium", "high"] * 20) is not Role.IDENTIFIER
 
 
+ALONE = ("employee", "user", "badge", "customer", "Member", "Mitarbeiter", "Kunde", "nurse", "cliente")
+"""Headers that speak of people and of no number: the values tell whether people are numbered or counted."""
+TOGETHER = ("Kundennummer", "Mitgliedsnummer", "staff_no", "EmployeeNumber", "badge id", "Patientennr")
+
+
 @pytest.mark.parametrize(
     ("header", "cells"),
     [
@@ -123,6 +128,11 @@ def test_names_of_things_are_no_names_of_people() -> None:
         ("id", [n % 40 for n in range(400)]),
         ("USUBJID", [f"01-70{n % 5}" for n in range(400)]),
         ("Matricule", [f"M{n % 700}" for n in range(900)]),
+        *((header, [1000 + n % 12 for n in range(144)]) for header in ALONE),
+        *((header, [20_011 + 37 * (n * n % 41) for n in range(300)]) for header in (*ALONE, *TOGETHER)),
+        *((header, [f"{['evi', 'max', 'tom'][n % 3]}{n * n % 41}" for n in range(300)]) for header in ALONE),
+        *((header, [1 + n % 30 for n in range(300)]) for header in (*ALONE, *TOGETHER)),
+        ("employee", [1 + n % 8 for n in range(96)]),
     ],
 )
 def test_numbers_of_people_may_repeat(header: str, cells: Any) -> None:
@@ -132,6 +142,13 @@ def test_numbers_of_people_may_repeat(header: str, cells: Any) -> None:
 @pytest.mark.parametrize(
     ("header", "cells"),
     [
+        *(
+            (header, [1 + n % 30 for n in range(300)])
+            for header in ("employees", "users", "kinder", "staff total")
+        ),
+        *((header, [min(n % 17, n % 23, n % 29) for n in range(300)]) for header in ALONE),
+        *((header, [min(n % 7, n % 5) for n in range(300)]) for header in ALONE),
+        ("staff", [97 + 7 * n for n in range(60)]),
         ("site_id", [f"S{n % 80}" for n in range(400)]),
         ("number of visits", [n % 60 for n in range(300)]),
         ("NumBeds", [1000 + 37 * n for n in range(60)]),

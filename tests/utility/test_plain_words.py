@@ -35,6 +35,15 @@ def test_ranges_and_sets_of_other_programs_are_read(word: str, meant: list[str])
     assert detail_by_form(word) == "coarse"
 
 
+@pytest.mark.parametrize("word", ["0,5", "1,234", "3,999", "-7,25", "1,234,567", "1.234,5", "2;3"])
+def test_a_number_with_a_comma_is_no_range(word: str) -> None:
+    """Files with decimal commas, or with commas at thousands, are told exactly as they are written."""
+    assert detail_by_form(word) == "exact"
+    outcome = read_words(pa.table({"factor": [word] * 3}), {})["factor"].outcome
+    assert (outcome.exact, outcome.mean_width) == (1, None)
+    assert meaning_by_form(word, AGES, NUMBERS) is None
+
+
 def test_a_word_that_tells_nothing_by_its_form_is_not_guessed() -> None:
     assert meaning_by_form("young", AGES, NUMBERS) is None
     assert meaning_by_form("90-99", AGES, NUMBERS) is None, "a range without any value"

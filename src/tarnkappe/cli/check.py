@@ -28,7 +28,7 @@ from tarnkappe.report import write_html
 from tarnkappe.report.check_text import render, unfit, verdict_text
 from tarnkappe.risk import check as check_table
 from tarnkappe.risk.attacks import NOTHING, columns_from_people
-from tarnkappe.risk.identifiers import Alarm, ColumnScan, find_alarms, with_proposed_roles
+from tarnkappe.risk.identifiers import Alarm, Certainty, ColumnScan, find_alarms, with_proposed_roles
 from tarnkappe.schema import fields_of
 from tarnkappe.table import Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
@@ -234,6 +234,8 @@ def _ask(
         if not qi:
             stated = dict.fromkeys((whole.require(name) for name in (*sensitive, *judged)), Role.SENSITIVE)
             whole, proposed = with_proposed_roles(whole, stated)
+            if not whole.quasi_identifiers:
+                whole, proposed = _known_to_others(whole, proposed, stated)
             qi, sensitive = whole.quasi_identifiers, whole.sensitive
             if not qi:
                 raise ColumnError(
@@ -257,6 +259,24 @@ def _ask(
         find_alarms(whole, whole.column_names, accepted),
         proposed,
     )
+
+
+def _known_to_others(
+    table: Table, proposed: tuple[ColumnScan, ...], stated: Mapping[str, Role]
+) -> tuple[Table, tuple[ColumnScan, ...]]:
+    """What is left is taken for known where nothing else is, as it is for a release: equal rows, or one."""
+    taken = tuple(
+        each
+        if each.role is Role.IDENTIFIER or each.column in stated
+        else dataclasses.replace(
+            each,
+            role=Role.QUASI_IDENTIFIER,
+            reason="nothing else was found that others may know",
+            certainty=Certainty.GUESS,
+        )
+        for each in proposed
+    )
+    return table.with_roles({each.column: each.role for each in taken} | dict(stated)), taken
 
 
 def _models(k: int | None, models: Sequence[str], sensitive: Sequence[str]) -> list[dict[str, Any]]:

@@ -152,7 +152,7 @@ class ReleaseProposal:
     @property
     def k(self) -> int:
         """How many rows, or persons, share what others may know at least."""
-        return max(model.k for model in self.privacy if isinstance(model, COUNTING))
+        return min(model.k for model in self.privacy if isinstance(model, COUNTING))
 
     @property
     def suppression_limit(self) -> float:

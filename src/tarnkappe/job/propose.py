@@ -14,9 +14,9 @@ from tarnkappe.hierarchy import Builder, Hierarchy, propose_builder
 from tarnkappe.job.one_row_per_person import repeated_people
 from tarnkappe.job.proposal import METHOD, Audience, ColumnProposal, ReleaseProposal
 from tarnkappe.privacy import DistinctDiversity, KAnonymity, Model, MultiRelationalKAnonymity
-from tarnkappe.risk.identifiers import Certainty, ColumnScan, IdentifierKind, propose_roles
+from tarnkappe.risk.identifiers import Certainty, ColumnScan, IdentifierKind, propose_roles, view_of
 from tarnkappe.schema.arguments import checked_call
-from tarnkappe.table import MISSING, Column, Role, Table, encode, read
+from tarnkappe.table import MISSING, SUPPRESSED, Column, Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
 
 ONCE = 0.5
@@ -32,6 +32,13 @@ OF_PERSONS = frozenset(
     }
 )
 """Identifiers that stand for a person in every row of hers: numbers and codes, not names or addresses."""
+CALLED_BY = OF_PERSONS | {IdentifierKind.NAME, IdentifierKind.EMAIL, IdentifierKind.PHONE}
+"""What people are known by, if it is the whole cell."""
+IN_TEXTS = ("free-text", "street")
+"""Detectors of what tells nobody from others by itself."""
+ENOUGH = 2
+"""What nobody calls the numbers of people tells people apart if it has so many times k different values."""
+NEARLY_FILLED = 0.9
 REPEATED = 0.95
 """An identifier with fewer different values for each filled cell stands in several rows of a person."""
 MANY_VALUES = 6
@@ -144,11 +151,18 @@ def _decide(
                 "'{name}' is no quasi-identifier: a hierarchy has no meaning for it",
                 name=name,
             )
-    person = _person(described, encoded, found)
+    person, rows_counted = _person(described, encoded, found, k)
+    if rows_counted:
+        notes.append(
+            "no column tells persons apart, so the promise counts rows: if a person has several rows, fewer "
+            "persons than rows look alike"
+        )
     if person is not None:
         notes.append(
             f"'{person}' is the same in several rows: the promise counts its different values, not rows"
         )
+        if any(_blanks(encoded[person])):
+            notes.append(f"cells of '{person}' are blank: nobody is counted for them, whoever they may be of")
     privacy = _promise(described, encoded, k, audience, person)
     _require_enough(described, encoded, k, person)
     notes += [
@@ -241,28 +255,72 @@ def _once(column: Column) -> float:
     return float(np.count_nonzero(counts == 1)) / max(len(counts), 1)
 
 
-def _person(table: Table, encoded: Mapping[str, Column], found: Mapping[str, ColumnScan]) -> str | None:
+def _person(
+    table: Table, encoded: Mapping[str, Column], found: Mapping[str, ColumnScan], k: int
+) -> tuple[str | None, bool]:
     """The identifier that stands for a person in each of her rows, where persons have several.
 
-    A number or code that repeats is one. Where rows agree in all identifiers, the finest of them is: as many
-    persons as it has different values there are at least.
+    A number or code that repeats is one; what its header calls the number of those whom rows are about is
+    it before any other. Where rows agree in all identifiers, the finest of them is: as many persons as it
+    has different values there are at least. Where every row has a number of its own for the person whom it is
+    about, rows are counted. What is found inside some cells only, says the same of
+    everybody, or is mostly blank tells nobody apart: such a column is left out, and rows are counted. The
+    second answer is whether it should be told that they are.
     """
-    numbers = [
+    repeated = [name for name in table.identifiers if _repeats(encoded[name])]
+    single = [
         name
         for name in table.identifiers
-        if any(OF_PERSONS & {*each.kinds} and each.whole for each in found[name].findings)
-        and _repeats(encoded[name])
+        if name not in repeated and _filled(encoded[name]) >= NEARLY_FILLED * table.num_rows
     ]
-    if not numbers and repeated_people(table)[0].size:
-        numbers = list(table.identifiers)
-    return max(numbers, key=lambda name: encoded[name].cardinality, default=None)
+    subjects = [name for name in repeated if view_of(table, name).numbers_subjects]
+    numbered = [name for name in subjects if 2 * _filled(encoded[name]) >= table.num_rows]
+    codes = [name for name in repeated if _is_known_by(found[name], OF_PERSONS)]
+    if any(view_of(table, name).numbers_subjects for name in single):
+        codes = []  # every row is of a person of its own, and has the number of a manager or a doctor, too
+    again = bool(repeated_people(table)[0].size)
+    named = [name for name in table.identifiers if _is_known_by(found[name], CALLED_BY)] if again else []
+    person: str | None = None
+    for some in (numbered, *(_able(names, table, encoded, k) for names in (codes, named))):
+        person = person or max(some, key=lambda name: _different(encoded[name]), default=None)
+    alone = not subjects and any(_is_known_by(found[name], CALLED_BY) for name in single)
+    return person, person is None and bool(repeated) and not alone
+
+
+def _able(names: Sequence[str], table: Table, encoded: Mapping[str, Column], k: int) -> list[str]:
+    """Which columns can tell persons apart: they have enough different values, and few blanks."""
+    return [
+        name
+        for name in names
+        if _different(encoded[name]) >= ENOUGH * k
+        and _filled(encoded[name]) >= NEARLY_FILLED * table.num_rows
+    ]
+
+
+def _is_known_by(found: ColumnScan, kinds: frozenset[IdentifierKind]) -> bool:
+    """Whether whole cells are what a person is known by; a column that was only stated may be anything."""
+    whole = [each for each in found.findings if each.whole and each.detector not in IN_TEXTS]
+    return any(kinds & {*each.kinds} for each in whole) or (not found.findings and kinds == CALLED_BY)
+
+
+def _blanks(column: Column) -> list[bool]:
+    """Which values are blanks, however they are written: a blank is nobody's number."""
+    return [label == MISSING or not label.strip() for label in column.labels]
+
+
+def _different(column: Column) -> int:
+    """How many different values there are, blanks aside."""
+    return column.cardinality - sum(_blanks(column))
+
+
+def _filled(column: Column) -> int:
+    """How many cells are not blank."""
+    return int(column.counts()[~np.array(_blanks(column), dtype=bool)].sum())
 
 
 def _repeats(column: Column) -> bool:
     """Whether filled cells have markedly fewer different values than there are of them."""
-    counts = column.counts()
-    filled = [count for count, label in zip(counts.tolist(), column.labels, strict=True) if label != MISSING]
-    return bool(1 < len(filled) < REPEATED * sum(filled))
+    return 0 < _different(column) < REPEATED * _filled(column)
 
 
 def _promise(
@@ -271,10 +329,11 @@ def _promise(
     # k persons have k rows, so k-anonymity adds nothing to them; but it tells methods the least class.
     counting: list[Model] = [KAnonymity(k)]
     if person is not None:
-        counting.append(MultiRelationalKAnonymity(person, k))
+        # A row with a blank may be of a person who is counted already; the model counts a blank as one more.
+        counting.append(MultiRelationalKAnonymity(person, k + sum(_blanks(encoded[person]))))
     diverse = []
     for name in table.sensitive:
-        values = encoded[name].cardinality
+        values = encoded[name].cardinality - (SUPPRESSED in encoded[name].labels)  # what is hidden shows none
         least = audience.values if values >= MANY_VALUES else FEW
         if values >= least:
             diverse.append(DistinctDiversity(name, least))
@@ -298,7 +357,7 @@ def _costly(privacy: Sequence[Model], encoded: Mapping[str, Column], k: int) -> 
 
 
 def _require_enough(table: Table, encoded: Mapping[str, Column], k: int, person: str | None) -> None:
-    rows = table.num_rows if person is None else encoded[person].cardinality
+    rows = table.num_rows if person is None else _different(encoded[person])
     if rows < k and person is None:
         raise NoSolutionError(
             "job.no-group-can-largest",

@@ -1,14 +1,15 @@
 """The words that a method writes into cells, and what a reader must take them for.
 
 A cell holds a value, a label of its column's hierarchy, an interval of numbers or dates with both its
-ends, `[20, 29]`, a run of labels of level 1, `[20-24, 30-34]` or shorter `20-34`, a set of values or labels,
-`{a, b}`, or '*'. `LabelReader` understands these words from the column alone. It has no part in writing them,
-so the verification can ask it whether a cell is true of its row.
+ends, `[20, 29]`, a run of labels of level 1, `[20-24, 30-34]` or shorter `20-34` (of periods of years, too),
+a set of values or labels, `{a, b}`, or '*'. `LabelReader` understands these words from the column alone. It
+has no part in writing them, so the verification can ask it whether a cell is true of its row.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import cached_property
 from typing import Any
@@ -28,6 +29,8 @@ Meaning = Collection[int]
 
 SHORT_RUNS = (re.compile(r"(-?\d+)-(-?\d+)"), re.compile(r"\[([^\[\], ]+), ([^\[\], ]+)\)"))
 """How labels of intervals look whose ends can be taken for those of a run."""
+YEARS = re.compile(r"([0-9]{4})-([0-9]{4})")
+"""How labels of years look; a month, `2020-05`, is no range, nor the end of one."""
 
 
 def interval_label(low: str, high: str) -> str:
@@ -143,10 +146,16 @@ class LabelReader:
         """For each form of labels, the label that begins with a number, and the one that ends with it."""
         found = []
         for form in SHORT_RUNS:
-            labels = self._steps if self._levels.bounds is not None else ()
+            labels: Iterable[str] = self._steps
+            if self._levels.bounds is None:
+                labels = [label for label in self._steps if YEARS.fullmatch(label)]
             shaped = [(label, ends) for label in labels if (ends := form.fullmatch(label))]
+            starts, stops = (Counter(ends[place] for _, ends in shaped) for place in (1, 2))
             found.append(
-                ({ends[1]: label for label, ends in shaped}, {ends[2]: label for label, ends in shaped})
+                (
+                    {ends[1]: label for label, ends in shaped if starts[ends[1]] == 1},
+                    {ends[2]: label for label, ends in shaped if stops[ends[2]] == 1},
+                )
             )
         return found
 

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections import Counter
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
-from tarnkappe.recoding.labels import SEPARATOR
+from tarnkappe.recoding.labels import SEPARATOR, YEARS
 from tarnkappe.table import Column, Levels
 from tarnkappe.table.encoding import Codes, Counts
 
@@ -56,13 +59,28 @@ class Runs:
             return joined
         return f"[{self.texts[first]}{SEPARATOR}{self.texts[last]}]"
 
+    @cached_property
+    def _shared(self) -> frozenset[str]:
+        """Numbers that two labels begin with, or end with: a run would not tell which of them it means."""
+        found = [form.fullmatch(text) for form in (WHOLE_NUMBERS, HALF_OPEN) for text in self.texts]
+        ends = (Counter(each[place] for each in found if each) for place in (1, 2))
+        return frozenset(number for counts in ends for number, times in counts.items() if times > 1)
+
+    @cached_property
+    def _in_years(self) -> bool:
+        """Whether every label is a period of years after the one before: no other can begin or end alike."""
+        ends = [found.groups() for text in self.texts if (found := YEARS.fullmatch(text))]
+        flat = [year for pair in ends for year in pair]
+        later = all(a <= b if place % 2 == 0 else a < b for place, (a, b) in enumerate(pairwise(flat)))
+        return len(ends) == len(self.texts) and later
+
     def _joined(self, first: str, last: str) -> str | None:
-        """`20-24` to `30-34` is `20-34`, `[0, 5)` to `[10, 15)` is `[0, 15)`; dates look like the former."""
+        """`20-24` to `30-34` is `20-34`, `[0, 5)` to `[10, 15)` is `[0, 15)`; months look like the former."""
         if self.bounds is None:
-            return None
+            return f"{first[:4]}-{last[5:]}" if self._in_years else None
         for form, shape in ((WHOLE_NUMBERS, "{}-{}"), (HALF_OPEN, "[{}, {})")):
             low, high = form.fullmatch(first), form.fullmatch(last)
-            if low and high:
+            if low and high and low[1] not in self._shared and high[2] not in self._shared:
                 return shape.format(low[1], high[2])
         return None
 

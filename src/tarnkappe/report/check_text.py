@@ -210,6 +210,12 @@ def unfit(report: Report, k: int) -> list[str]:
         reasons.append(
             f"some rows share what others may know with {report.k - 1} other rows only, not {k - 1}"
         )
+    reasons += [
+        f"who knows somebody learns {attack.parameters['column']} for certain in "
+        f"{attack.victims:,} of {report.rows:,} rows"
+        for attack in report.attacks
+        if attack.certain and attack.succeeds and "column" in attack.parameters
+    ]
     return reasons
 
 

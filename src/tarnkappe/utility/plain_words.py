@@ -19,8 +19,10 @@ from tarnkappe.table import SUPPRESSED
 
 NUMBER = r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?"
 RANGE = re.compile(
-    rf"(?P<open>[\[\(\]]?)\s*(?P<low>{NUMBER})\s*(?:,|;|-|\.\.|to)\s*(?P<high>{NUMBER})\s*(?P<close>[\]\)\[]?)"
+    rf"(?P<open>[\[\(\]])?\s*(?P<low>{NUMBER})\s*(?(open)(?:,|;|-|\.\.|to)|(?:-|\.\.|to))\s*(?P<high>{NUMBER})"
+    r"\s*(?P<close>[\]\)\[]?)"
 )
+"""Without brackets a comma is no sign of a range: `1,234` is a number, written with a comma."""
 ONE_SIDED = re.compile(rf"(?P<sign><=|>=|<|>)\s*(?P<end>{NUMBER})")
 SET = re.compile(r"\{(.*)\}", re.DOTALL)
 MASK = re.compile(r".*[^*]\*+|\*+[^*].*", re.DOTALL)

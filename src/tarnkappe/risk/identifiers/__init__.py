@@ -12,6 +12,7 @@ from tarnkappe.risk.identifiers.scan import (
     find_identifiers,
     propose_roles,
     scan_views,
+    view_of,
     with_proposed_roles,
 )
 from tarnkappe.risk.identifiers.view import ColumnView
@@ -36,5 +37,6 @@ __all__ = [
     "safe_birth_year",
     "safe_postcode",
     "scan_views",
+    "view_of",
     "with_proposed_roles",
 ]

@@ -167,6 +167,8 @@ def _mark(column: ColumnView, findings: Sequence[IdentifierFinding]) -> Proposed
     """One value says the same of everybody only if everybody has it: where cells are empty it is a mark."""
     if column.distinct != 1 or any(found.whole for found in findings):
         return None
+    if column.has_hidden and not column.about("sensitive"):
+        return _guess(Role.QUASI_IDENTIFIER, "some cells are hidden, as is done with what others may know")
     role = Role.QUASI_IDENTIFIER if column.about("date") else Role.SENSITIVE
     return _guess(role, _mark_text(column))
 

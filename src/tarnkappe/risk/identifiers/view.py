@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tarnkappe.risk.identifiers.words import HEADER_WORDS, WORD_LISTS, WordList, folded, words_of
+from tarnkappe.risk.identifiers.words import HEADER_WORDS, WORD_LISTS, WordList, divided, folded, words_of
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.encoding import as_numbers, as_text
 from tarnkappe.table.spelling import Spelling, SpellingKind
@@ -42,6 +42,11 @@ CLOCK = re.compile(r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?[AaPp]\.
 """A time of day."""
 _PROPER = frozenset(["id", "ids", "identifier", "uuid", "guid", "uid", "pseudonym", "kennung", "identifiant"])
 """Words that need no other beside them to speak of the numbers of people."""
+_FEW = 10
+"""Fewer different numbers may be levels, or counts of a few."""
+_NEARLY_EVEN = 0.35
+"""How often people come differs so much, by its variance as a part of the squared mean."""
+_LETTERS_AND_NUMBER = re.compile(r"[^\W\d_][^\s,;]*[0-9][^\s,;]*")
 _COUNT = ("num", "number", "no", "n", "nb", "nbr", "nr", "cnt", "anzahl", "anz")
 """These words count where others follow: `NumBeds`, not `BedNum`."""
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -99,6 +104,12 @@ class ColumnView:
     def counts(self) -> npt.NDArray[np.int64]:
         """How often each of them occurs."""
         return self._texts[1]
+
+    @cached_property
+    def has_hidden(self) -> bool:
+        """Whether some cells are suppressed: somebody has protected the column already."""
+        values, _ = self._counted
+        return SUPPRESSED in as_text(values).cast(pa.string()).to_pylist()
 
     @cached_property
     def filled(self) -> int:
@@ -206,24 +217,58 @@ class ColumnView:
 
     @cached_property
     def numbers_people(self) -> bool:
-        """Whether cells are numbers of people by their header alone; they may repeat over visits.
+        """Whether cells are numbers of people by their header; they may repeat over visits.
 
         The header has words for people and for their numbers, and no others: `patient no`, but not
-        `patient age`. A word for people alone is enough for subjects of a study, or if no count is so long.
+        `patient age`. A word for people alone is enough for subjects of a study, if no count is so long,
+        or if values repeat as numbers of people do and counts do not.
         """
-        own = set(self.header_words)
-        people, codes = (
-            own & (WORD_LISTS["person"].words | WORD_LISTS["whom"].words),
-            own & WORD_LISTS["code"].words,
-        )
-        if not own or own - people - codes or self.distinct < LEAST_PEOPLE:
+        own = {part for word in self.header_words for part in divided(word)}
+        proper = own & (_PROPER | WORD_LISTS["personal"].words)
+        people = own & (WORD_LISTS["person"].words | WORD_LISTS["whom"].words)
+        codes = own & WORD_LISTS["code"].words
+        least = 2 if self._says_subjects else LEAST_PEOPLE
+        if not own or own - people - codes - proper or self.distinct < least:
             return False
+        sure = (
+            proper - WORD_LISTS["carried"].words or (people and codes) or own <= WORD_LISTS["subject"].words
+        )
         long = min(map(len, self.sample)) >= LONG
-        if not codes & _PROPER and not (people and (codes or own <= WORD_LISTS["subject"].words or long)):
+        if not sure and not ((people or proper) and (long or self._come_again(own))):
             return False
         if self.is_numeric:
             return self.is_whole_number
         return self.cell_share(lambda text: bool(CODE.fullmatch(text))) >= MOSTLY
+
+    @cached_property
+    def numbers_subjects(self) -> bool:
+        """Whether cells are numbers of the people whom rows are about, not of who does something for them."""
+        own = {part for word in self.header_words for part in divided(word)}
+        about = own & (WORD_LISTS["person"].words | WORD_LISTS["personal"].words)
+        return self._says_subjects or (self.numbers_people and bool(about))
+
+    @cached_property
+    def _says_subjects(self) -> bool:
+        """Whether the header is that of numbers of people however few they are: `patient no`, `user id`."""
+        own = {part for word in self.header_words for part in divided(word)}
+        people, codes = own & WORD_LISTS["person"].words, own & WORD_LISTS["code"].words
+        sure = own & _PROPER or people & WORD_LISTS["subject"].words
+        return bool(people and codes and sure) and not own - people - codes - _PROPER
+
+    def _come_again(self, header: set[str]) -> bool:
+        """Whether values occur as numbers of people do, who come about equally often, unlike counts.
+
+        Most counts are small, or near to their mean: some values are much more frequent than others.
+        """
+        if not self.is_numeric:
+            own = self.cell_share(lambda text: bool(_LETTERS_AND_NUMBER.fullmatch(text)))
+            return self.distinct >= _FEW and own >= NEARLY_ALL
+        mean, spread = float(np.mean(self.counts)), float(np.var(self.counts))
+        if mean < 2 and (header & WORD_LISTS["several"].words or self.distinct < _FEW):
+            return False
+        if self.distinct < _FEW:
+            return spread < HALF * mean  # every person has as many rows
+        return spread <= mean + _NEARLY_EVEN * mean**2
 
     @cached_property
     def names_things(self) -> bool:

@@ -160,12 +160,21 @@ def words_of(name: str) -> list[str]:
 
 
 def _parts(word: str) -> list[str]:
-    if word in _LISTED:
-        return [word]
+    return [word] if word in _LISTED else divided(word)
+
+
+def divided(word: str) -> list[str]:
+    """A word that is put together from one for a person and one for a number or a name, as two.
+
+    >>> divided("kundennummer"), divided("mitgliedsnummer"), divided("hausnummer")
+    (['kunden', 'nummer'], ['mitglied', 'nummer'], ['hausnummer'])
+    """
     for end in ("name", "code", "nummer", "number", "key", "id", "nr", "no"):
         first = word.removesuffix(end)
-        if first != word and first in _PEOPLE:
-            return [first, end]
+        if first != word and (
+            own := next((one for one in (first, first.removesuffix("s")) if one in _PEOPLE), "")
+        ):
+            return [own, end]
     return [word]
 
 
