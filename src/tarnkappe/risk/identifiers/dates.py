@@ -55,6 +55,16 @@ _WHOLE = re.compile(f"(?:{_DAY}){_CLOCK}|(?:1[89]|20)[0-9]{{2}}[-/](?:0[1-9]|1[0
 _INSIDE = rf"(?:^|[^\w./-])(?:{_DAY})(?:$|[^\w/-])"
 _OPEN = re.compile(r"(?:>=?|≥|over|above|ab|über)?\s*([0-9]{1,3})\s*(?:\+|and over|or older|und älter)?")
 _SPAN = re.compile(r"[\[(]?\s*([0-9]{1,3})\s*(?:-|–|,|to|bis)\s*([0-9]{1,3})\s*[\])\[]?")
+_A_DAY = re.compile(rf"(?<![\w./-])(?:{_DAY})(?![\w/-]|\.[0-9])")
+
+
+def without_days(text: str) -> str:
+    """A text without the days that are written in it.
+
+    >>> without_days("seen on 03/04/2019, 0664/123 45 67")
+    'seen on ;, 0664/123 45 67'
+    """
+    return _A_DAY.sub(";", text)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,8 +6,9 @@ import dataclasses
 import re
 
 from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent, phrases
+from tarnkappe.risk.identifiers.people import MAYBE, has_title, names_somebody
 from tarnkappe.risk.identifiers.view import ColumnView
-from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS, REGIONS, WORD_LISTS
+from tarnkappe.risk.identifiers.words import HEADER_WORDS, REGIONS, WORD_LISTS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
 
 _LETTERS = r"[^\W\d_]"
@@ -21,11 +22,8 @@ _TITLES = (
     "Señora|Sig|Signora|Dhr|Mevr|Pan|Pani"
 )
 _TITLED = re.compile(rf"\b(?:{_TITLES})\.? [A-ZÄÖÜÉÁÓÍŠŽĆČŁ][a-zäöüßéèáóíñçšžćčł]+")
-_ADDRESSED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? [A-ZÄÖÜ][a-zäöüß]+"
-"""Inside of texts only titles count that are nothing else."""
 _CODED = re.compile(r"(?=.*[0-9])(?!.*[a-zäöüß]{2})\S*")
 """A code: a digit, no blank, and no word in small letters."""
-_PAIR = re.compile(r"\b([A-ZÄÖÜ][a-zäöüß]+),? ([A-ZÄÖÜ][a-zäöüß'’-]+)\b")
 
 _INITIALED = re.compile(
     r"(?:[A-ZÄÖÜ]\.[ -]?){1,3}[A-ZÄÖÜŠŽÅØ][^\W\d_]+(?:[ '’-][^\W\d_]+)?|"
@@ -85,7 +83,7 @@ class NamesDetector(Detector):
     def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Whole columns of names first, then names in text."""
         if column.is_numeric:
-            return None
+            return self._in_text(column)
         titled = column.share_of(lambda text: bool(_TITLED.search(text)), MOSTLY_DIFFERENT)
         if titled >= MOSTLY_DIFFERENT and column.rarefied_share >= DIFFERENT and column.words < MANY_NAMES:
             reason = f"{percent(titled)} of the values are names with a title"
@@ -178,14 +176,13 @@ class NamesDetector(Detector):
         return (share if enough else 0.0), len(found)
 
     def _in_text(self, column: ColumnView) -> IdentifierFinding | None:
-        if column.words < 2:
-            return None
-        cells = column.cells_with(_ADDRESSED, lambda _: True)
-        if column.words < MANY_NAMES and (
-            column.names_things or (column.about("name") and column.about("thing"))
-        ):
-            return self.inside_text(column, cells)  # firms and goods are called after people
-        return self.inside_text(column, max(cells, column.cells_with(_PAIR.pattern, _is_full_name)))
+        """Somebody in any one cell, whatever the others hold."""
+        firms = column.names_things or (column.about("name") and column.about("thing"))
+        if column.words < MANY_NAMES and firms:
+            return self.inside_text(column, column.cells_where(MAYBE, has_title))  # called after people
+        places = column.about("place", "town", "thing")
+        found = column.cells_where(MAYBE, lambda text: names_somebody(text, of_places=places))
+        return self.inside_text(column, found)
 
 
 def looks_like_names(column: ColumnView) -> float:
@@ -214,11 +211,6 @@ def _says_name(column: ColumnView) -> bool:
 
 def _has_two_capitals(text: str) -> bool:
     return sum(str(word)[0].isupper() for word in _WORD.findall(text)) >= 2
-
-
-def _is_full_name(text: str) -> bool:
-    first, last = (word.lower().strip(",") for word in text.split(" ", 1))
-    return first in KNOWN_NAMES and last in KNOWN_NAMES and (first in GIVEN_NAMES or last in GIVEN_NAMES)
 
 
 NAMES = (

@@ -125,15 +125,15 @@ class WordList:
         )
 
 
-def _entries() -> dict[str, tuple[str, ...]]:
+def _entries(name: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    text = " ".join(_lines("header_words"))
+    text = " ".join(_lines(name))
     for match in re.finditer(r"(\w+): ([^:]*)(?=\s\w+:|$)", text):
         found[match[1]] = tuple(word.strip() for word in match[2].split(","))
     return found
 
 
-_ENTRIES = _entries()
+_ENTRIES = _entries("header_words")
 WHOLE = frozenset(_ENTRIES["whole"])
 """Words that merely end or begin like one of a list."""
 HEADER_WORDS = {name: tuple(word.removeprefix("=") for word in words) for name, words in _ENTRIES.items()}
@@ -141,6 +141,8 @@ HEADER_WORDS = {name: tuple(word.removeprefix("=") for word in words) for name, 
 know, what people keep to themselves, places, notes."""
 WORD_LISTS = {name: WordList.of(words) for name, words in _ENTRIES.items()}
 """The same, ready to be looked up."""
+INSIDE_WORDS = {name: frozenset(words) for name, words in _entries("inside_words").items()}
+"""What tells a person inside a text, and what tells that it is none."""
 
 
 def words_of(name: str) -> list[str]:
