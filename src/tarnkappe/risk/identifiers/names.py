@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent, phrases
+from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent
 from tarnkappe.risk.identifiers.people import MAYBE, has_title, names_somebody
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.risk.identifiers.words import HEADER_WORDS, REGIONS, WORD_LISTS
@@ -57,14 +57,7 @@ EXPLAINED = ("known", "sensitive", "thing", "place", "town", "group", "date")
 UNDER_THINGS = 0.75
 """So large a share must be known names where the header speaks of things: firms have names of people, too."""
 MOSTLY_DIFFERENT = 0.5
-IN_FULL = phrases(
-    "first name, last name, given name, family name, middle name, maiden name, full name, surname, "
-    "forename, firstname, lastname, middlename, fullname, vorname, nachname, familienname, "
-    "geburtsname, prenom, prenoms, nom de famille, apellido, apellidos, cognome, sobrenome, voornaam, "
-    "achternaam, nazwisko, efternamn, foernamn, fornamn, fornavn, efternavn, etternavn, sukunimi, "
-    "etunimi, soyadi, soyad, prijmeni, vezeteknev, name first, name last, name given, имя, фамилия, "
-    "姓名, 氏名, 성명"
-)
+IN_FULL = HEADER_WORDS["unmistakable"]
 """Headers that leave no doubt."""
 
 
