@@ -193,3 +193,36 @@ def test_a_run_that_would_release_somebody_ends(engine: str, cell: str, tmp_path
         tarnkappe.run(Job.from_dict(content, tmp_path))
     assert cell not in str(refused.value)
     assert not (tmp_path / "release.csv").exists()
+
+
+@pytest.mark.parametrize("rows", [3, 150, 3000])
+@pytest.mark.parametrize("header", ["contact", "Ansprechpartner", "informant", "x", "wer", "Nachname"])
+@pytest.mark.parametrize(
+    "value",
+    ["Balduin Quast", "Egon Wöll", "Ludwig van Bergen", "Quast-Meyer Balduin", "Mr. Quast", "Anna Müller"],
+)
+def test_one_name_and_blanks_are_no_mark(value: str, header: str, rows: int) -> None:
+    table = Table(pa.table({header: [value if n % 3 == 0 else None for n in range(rows)]}))
+    [column] = propose_roles(table)
+    assert column.role is Role.IDENTIFIER
+    assert value not in column.reason
+    assert find_alarms(table.with_roles({header: Role.SENSITIVE}), [header])
+
+
+@pytest.mark.parametrize("header", ["contact", "x", "consent", "marketing", "patient"])
+@pytest.mark.parametrize(
+    "value", ["Y", "yes", "X", "Yes", "Ja", "Opted Out", "Not Done", "Full Time", "present", "1"]
+)
+def test_one_value_and_blanks_are_a_mark(value: str, header: str) -> None:
+    [column] = propose_roles(Table(pa.table({header: [value if n % 3 == 0 else None for n in range(150)]})))
+    assert (column.role, "mark" in column.reason) == (Role.SENSITIVE, True)
+
+
+def test_one_name_under_a_header_of_names_and_blanks_is_a_name() -> None:
+    for header in ("Nachname", "Jméno", "surname"):
+        assert found_role(header, ["Quast", "", ""]) is Role.IDENTIFIER
+
+
+def found_role(header: str, cells: list[str]) -> Role:
+    [column] = propose_roles(Table(pa.table({header: cells})))
+    return column.role

@@ -6,7 +6,7 @@ import dataclasses
 import re
 
 from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent
-from tarnkappe.risk.identifiers.people import MAYBE, has_title, names_somebody
+from tarnkappe.risk.identifiers.people import MAYBE, has_title, is_written_as_name, names_somebody
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.risk.identifiers.words import HEADER_WORDS, REGIONS, WORD_LISTS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
@@ -49,6 +49,8 @@ HAS_LETTERS = 0.5
 ALL_DIFFERENT = 0.9
 VARIOUS = 0.8
 LONG_WORD = 5
+LEAST_OF_A_NAME = 3
+"""A single value of fewer letters under a header of names is a mark."""
 AGENTS = ("er", "or", "ant", "ist", "ee", "eur", "euse", "erin", "orin")
 """How words for people who do something end."""
 WORDS_OF_NAMES = 3.5
@@ -104,6 +106,8 @@ class NamesDetector(Detector):
         """Words under a header that speaks of names of people, if they differ or some are known."""
         if column.is_numeric:
             return None
+        if column.distinct == 1 and column.filled < column.rows:
+            return self._only_one(column)
         if not self.named(column):
             return self._unexplained(column)
         letters = column.share_of(lambda text: bool(re.search(_LETTERS, text)))
@@ -145,6 +149,18 @@ class NamesDetector(Detector):
         if column.words > WORDS_OF_NAMES:
             return None
         return self.finding(column, column.filled, "the values look like names, and nothing says whose")
+
+    def _only_one(self, column: ColumnView) -> IdentifierFinding | None:
+        """One value and blanks: a mark, unless it is written as a full name is, or a header says name."""
+        [text] = column.sample
+        if column.about("thing") or not _LOOKS.fullmatch(text):
+            return None
+        single = column.says(IN_FULL) and len(text) >= LEAST_OF_A_NAME
+        if self.named(column) and (single or is_written_as_name(text)):
+            return self.finding(column, column.filled, "the header speaks of names, and the values may be")
+        if is_written_as_name(text) and not column.about(*EXPLAINED) and not column.names_things:
+            return self.finding(column, column.filled, "the values look like names, and nothing says whose")
+        return None
 
     def named(self, column: ColumnView) -> bool:
         """Whether the header speaks of names, or of a person and of nothing that people have."""

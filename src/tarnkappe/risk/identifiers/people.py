@@ -30,6 +30,7 @@ _TITLES = {word: kind for kind in ("weak", "dotted", "title") for word in INSIDE
 _AFTER = INSIDE_WORDS["after"]
 _CUES = INSIDE_WORDS["cue"]
 _BETWEEN = INSIDE_WORDS["between"]
+_MARKS = INSIDE_WORDS["mark"]
 _SAINTS = INSIDE_WORDS["saint"]
 _EPONYMS = INSIDE_WORDS["eponym"]
 _THINGS = (
@@ -57,6 +58,8 @@ _FIRST = {*_TITLES, *_AFTER, *(cue.split()[-1] for cue in _CUES)}
 """What may tell somebody beside a name."""
 _OF_PLACES = INSIDE_WORDS["weak"] | {"dr"}
 """Titles that are parts of the names of places: Doña Ana, Lake Dr."""
+_ONLY_WORDS = re.compile(r"[^\W\d_]+(?:[.]?[ '’-][^\W\d_]+)+")
+_MOST_NAMES = 4
 SHORTEST = 3
 """A given name of fewer letters is told by a title only."""
 ABBREVIATED = 4
@@ -94,6 +97,20 @@ def has_title(text: str) -> bool:
     """
     words = list(_WORD.finditer(text))
     return any(_is_titled(text, words, at) for at in range(len(words))) or bool(_ASIAN.search(text))
+
+
+def is_written_as_name(text: str) -> bool:
+    """Whether a text is two to four words with capitals, none of which is one for a thing or a mark.
+
+    >>> [is_written_as_name(text) for text in ("Balduin Quast", "Ludwig van Bergen", "Opted Out", "Quast")]
+    [True, True, False, False]
+    """
+    if not _ONLY_WORDS.fullmatch(text):
+        return False
+    names = [word for word in _WORD.findall(text) if word not in _BETWEEN and len(word) > 1]
+    return 2 <= len(names) <= _MOST_NAMES and all(
+        _is_name(word, text) and word.lower() not in _MARKS for word in names
+    )
 
 
 def _is_titled(text: str, words: Sequence[re.Match[str]], at: int) -> bool:
