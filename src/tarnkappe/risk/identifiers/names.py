@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent, phrases
+from tarnkappe.risk.identifiers.detector import Detector, IdentifierFinding, IdentifierKind, percent
+from tarnkappe.risk.identifiers.people import MAYBE, has_title, is_written_as_name, names_somebody
 from tarnkappe.risk.identifiers.view import ColumnView
-from tarnkappe.risk.identifiers.words import GIVEN_NAMES, HEADER_WORDS, REGIONS, WORD_LISTS
+from tarnkappe.risk.identifiers.words import HEADER_WORDS, REGIONS, WORD_LISTS
 from tarnkappe.risk.identifiers.words import NAMES as KNOWN_NAMES
 
 _LETTERS = r"[^\W\d_]"
@@ -21,11 +22,8 @@ _TITLES = (
     "Señora|Sig|Signora|Dhr|Mevr|Pan|Pani"
 )
 _TITLED = re.compile(rf"\b(?:{_TITLES})\.? [A-ZÄÖÜÉÁÓÍŠŽĆČŁ][a-zäöüßéèáóíñçšžćčł]+")
-_ADDRESSED = r"\b(?:Mr|Mrs|Ms|Miss|Dr|Prof|Herr|Herrn|Frau|Hr|Fr)\.? [A-ZÄÖÜ][a-zäöüß]+"
-"""Inside of texts only titles count that are nothing else."""
 _CODED = re.compile(r"(?=.*[0-9])(?!.*[a-zäöüß]{2})\S*")
 """A code: a digit, no blank, and no word in small letters."""
-_PAIR = re.compile(r"\b([A-ZÄÖÜ][a-zäöüß]+),? ([A-ZÄÖÜ][a-zäöüß'’-]+)\b")
 
 _INITIALED = re.compile(
     r"(?:[A-ZÄÖÜ]\.[ -]?){1,3}[A-ZÄÖÜŠŽÅØ][^\W\d_]+(?:[ '’-][^\W\d_]+)?|"
@@ -51,6 +49,8 @@ HAS_LETTERS = 0.5
 ALL_DIFFERENT = 0.9
 VARIOUS = 0.8
 LONG_WORD = 5
+LEAST_OF_A_NAME = 3
+"""A single value of fewer letters under a header of names is a mark."""
 AGENTS = ("er", "or", "ant", "ist", "ee", "eur", "euse", "erin", "orin")
 """How words for people who do something end."""
 WORDS_OF_NAMES = 3.5
@@ -59,14 +59,7 @@ EXPLAINED = ("known", "sensitive", "thing", "place", "town", "group", "date")
 UNDER_THINGS = 0.75
 """So large a share must be known names where the header speaks of things: firms have names of people, too."""
 MOSTLY_DIFFERENT = 0.5
-IN_FULL = phrases(
-    "first name, last name, given name, family name, middle name, maiden name, full name, surname, "
-    "forename, firstname, lastname, middlename, fullname, vorname, nachname, familienname, "
-    "geburtsname, prenom, prenoms, nom de famille, apellido, apellidos, cognome, sobrenome, voornaam, "
-    "achternaam, nazwisko, efternamn, foernamn, fornamn, fornavn, efternavn, etternavn, sukunimi, "
-    "etunimi, soyadi, soyad, prijmeni, vezeteknev, name first, name last, name given, имя, фамилия, "
-    "姓名, 氏名, 성명"
-)
+IN_FULL = HEADER_WORDS["unmistakable"]
 """Headers that leave no doubt."""
 
 
@@ -85,7 +78,7 @@ class NamesDetector(Detector):
     def look(self, column: ColumnView) -> IdentifierFinding | None:
         """Whole columns of names first, then names in text."""
         if column.is_numeric:
-            return None
+            return self._in_text(column)
         titled = column.share_of(lambda text: bool(_TITLED.search(text)), MOSTLY_DIFFERENT)
         if titled >= MOSTLY_DIFFERENT and column.rarefied_share >= DIFFERENT and column.words < MANY_NAMES:
             reason = f"{percent(titled)} of the values are names with a title"
@@ -113,6 +106,8 @@ class NamesDetector(Detector):
         """Words under a header that speaks of names of people, if they differ or some are known."""
         if column.is_numeric:
             return None
+        if column.distinct == 1 and column.filled < column.rows:
+            return self._only_one(column)
         if not self.named(column):
             return self._unexplained(column)
         letters = column.share_of(lambda text: bool(re.search(_LETTERS, text)))
@@ -155,6 +150,18 @@ class NamesDetector(Detector):
             return None
         return self.finding(column, column.filled, "the values look like names, and nothing says whose")
 
+    def _only_one(self, column: ColumnView) -> IdentifierFinding | None:
+        """One value and blanks: a mark, unless it is written as a full name is, or a header says name."""
+        [text] = column.sample
+        if column.about("thing") or not _LOOKS.fullmatch(text):
+            return None
+        single = column.says(IN_FULL) and len(text) >= LEAST_OF_A_NAME
+        if self.named(column) and (single or is_written_as_name(text)):
+            return self.finding(column, column.filled, "the header speaks of names, and the values may be")
+        if is_written_as_name(text) and not column.about(*EXPLAINED) and not column.names_things:
+            return self.finding(column, column.filled, "the values look like names, and nothing says whose")
+        return None
+
     def named(self, column: ColumnView) -> bool:
         """Whether the header speaks of names, or of a person and of nothing that people have."""
         if column.about("name") or _PERSON_IN_CHINESE.fullmatch(column.name.strip()):
@@ -178,14 +185,13 @@ class NamesDetector(Detector):
         return (share if enough else 0.0), len(found)
 
     def _in_text(self, column: ColumnView) -> IdentifierFinding | None:
-        if column.words < 2:
-            return None
-        cells = column.cells_with(_ADDRESSED, lambda _: True)
-        if column.words < MANY_NAMES and (
-            column.names_things or (column.about("name") and column.about("thing"))
-        ):
-            return self.inside_text(column, cells)  # firms and goods are called after people
-        return self.inside_text(column, max(cells, column.cells_with(_PAIR.pattern, _is_full_name)))
+        """Somebody in any one cell, whatever the others hold."""
+        firms = column.names_things or (column.about("name") and column.about("thing"))
+        if column.words < MANY_NAMES and firms:
+            return self.inside_text(column, column.cells_where(MAYBE, has_title))  # called after people
+        places = column.about("place", "town", "thing")
+        found = column.cells_where(MAYBE, lambda text: names_somebody(text, of_places=places))
+        return self.inside_text(column, found)
 
 
 def looks_like_names(column: ColumnView) -> float:
@@ -214,11 +220,6 @@ def _says_name(column: ColumnView) -> bool:
 
 def _has_two_capitals(text: str) -> bool:
     return sum(str(word)[0].isupper() for word in _WORD.findall(text)) >= 2
-
-
-def _is_full_name(text: str) -> bool:
-    first, last = (word.lower().strip(",") for word in text.split(" ", 1))
-    return first in KNOWN_NAMES and last in KNOWN_NAMES and (first in GIVEN_NAMES or last in GIVEN_NAMES)
 
 
 NAMES = (

@@ -15,6 +15,7 @@ from tarnkappe.risk.identifiers.detector import (
     IdentifierKind,
     ShapeDetector,
     percent,
+    phrases,
 )
 from tarnkappe.risk.identifiers.safe_harbor import safe_postcode
 from tarnkappe.risk.identifiers.view import ColumnView
@@ -132,21 +133,70 @@ _STREET_WORDS = (
 _NUMBERED = r"[0-9]{1,6}[A-Za-z]? (?:[A-Z][\w'.-]* ?){1,4}(?:,? ?(?:Apt|Suite|Unit|#)\.? ?[0-9A-Z]+)?(?:,.*)?"
 _STREET = r"(?:straße|strasse|str\.|gasse|allee)"
 _GERMAN = rf"[A-ZÄÖÜ][\wäöüß. -]*(?:{_STREET}|weg|platz|ring|damm|ufer) ?[0-9]+[a-z0-9 /-]*(?:,.*)?"
-_IN_TEXT = (
-    rf"\b[0-9]{{1,5}} (?:[A-Z][a-z]+ ){{1,3}}(?:{_STREET_WORDS})\b|\b[A-ZÄÖÜ][a-zäöüß]+{_STREET} [0-9]+"
+_OF = (
+    r"(?:(?:de la|de los|de las|du|des|de|del|della|dello|dei|da|das|do|dos|la|le|les|van|den|der|św\.|gen\.|"
+    r"ks\.) |[dl]['’]| )*"
 )
+_CAPITAL = r"[A-ZÀ-ÖØ-ÞĄĆČĎĘĚŁŃŇÓŘŚŠŤŹŻŽİŞĞА-ЯІЇЄ]"
+_NAMED = rf"{_OF}{_CAPITAL}[\w'’.-]+"
+_ROMANCE = (
+    "[Cc]alle|[Aa]venida|[Aa]vda\\.?|[Pp]aseo|[Rr]ua|[Tt]ravessa|[Pp]iazza|[Vv]iale|Via|[Cc]orso|[Vv]icolo|"
+    "[Ss]trada|[Bb]ulevardul|str\\."
+)
+_SLAVIC = "[Uu]l\\.|[Uu]lica|[Uu]licy|[Aa]leja|os\\.|[Уу]л\\.|[Уу]лица|[Вв]ул\\."
+_NUMBER = r"(?:n[.º°]{1,2} ?|nr\.? ?|д\. ?)?[0-9]{1,4}\b"
+_POSTCODE = r"(?:[A-Z]{1,2}-)?(?:[0-9]{5}|[0-9]{2}-[0-9]{3}|[0-9]{3} [0-9]{2})"
+_IN_TEXT = "|".join(
+    (
+        rf"\b[0-9]{{1,5}} (?:[A-Z][a-z]+ ){{1,3}}(?:{_STREET_WORDS})\b",
+        rf"{_CAPITAL}[a-zäöüß]+{_STREET} [0-9]+",
+        r"\b[0-9]{1,4} ?(?:bis|ter|[A-Ca-c])?,? (?:[Rr]ue|[Aa]venue|[Aa]v\.|[Bb]oulevard|[Bb]d\.?|[Aa]llée|"
+        rf"[Cc]hemin|[Ii]mpasse|[Qq]uai|[Rr]oute|[Ff]aubourg) {_NAMED}",
+        rf"\b(?:{_ROMANCE}|{_SLAVIC}) ?{_NAMED}(?: \w+){{0,3}},? {_NUMBER}",
+        rf"\b[Vv]ia {_NAMED}(?: \w+){{0,2}}, [0-9]{{1,4}}\b",
+        rf"{_CAPITAL}\w+(?:straat|laan|gracht|kade|plein|singel|gatan|vägen|gade|vej|veien|gata|katu) \d+\b",
+        rf"{_CAPITAL}\w+ (?:utca|út|útja|körút|Sokak|Sok\.|Caddesi|Cad\.)(?: No:?)? ?[0-9]{{1,4}}\b",
+        rf"{_CAPITAL}\w{{2,}}(?:weg|platz|ring|damm|ufer) [0-9]+ ?[a-z]?, ?(?:[A-Z]{{1,2}}-)?[0-9]{{4,5}}\b",
+        rf"{_CAPITAL}[\w.'’-]{{2,}} [0-9]{{1,4}} ?[a-z]?,? {_POSTCODE} {_CAPITAL}[a-z]\w*",
+    )
+)
+"""A street and the number of a house in a text, or a number, a postcode and a town, as Europe writes them."""
+_NO_TOWN = frozenset(
+    phrases("units, unit, einheiten, euro, dollar, tabletten, tablets, schritte, steps, points")
+)
+_LETTERS_AND_DIGITS = r"\pL.*\s.*[0-9]|[0-9].*\s.*\pL|(?:l|os|str|ул)\.\p{Lu}"
+_INSIDE = re.compile(_IN_TEXT)
+
+
+def has_address(text: str) -> bool:
+    """Whether a text has a street with the number of a house, or with a postcode and a town.
+
+    >>> has_address("habite 12 rue de la Paix, 75002 Paris"), has_address("Heparin 5000, 10000 Units")
+    (True, False)
+    """
+    return any(found.group().split()[-1].lower() not in _NO_TOWN for found in _INSIDE.finditer(text))
+
+
+@dataclasses.dataclass(frozen=True)
+class Streets(ShapeDetector):
+    """Streets with the number of a house, also inside texts."""
+
+    def look(self, column: ColumnView) -> IdentifierFinding | None:
+        """Whole cells first, then any one cell with an address."""
+        found = super().look(column)
+        return found or self.inside_text(column, column.cells_where(_LETTERS_AND_DIGITS, has_address))
+
 
 PLACES = (
     Postcodes(
         "postcode", (IdentifierKind.PLACE,), "postcodes", HEADER_WORDS["postcode"], Role.QUASI_IDENTIFIER
     ),
-    ShapeDetector(
+    Streets(
         "street",
         (IdentifierKind.PLACE,),
         "street addresses",
         HEADER_WORDS["street"],
         shape=f"{_NUMBERED}|(?i:{_GERMAN})",
-        inside=_IN_TEXT,
         plausible=r"(?=.*[A-Za-z])(?=.*[0-9]).{5,}",
         distinct=0.3,
     ),

@@ -201,15 +201,18 @@ class _Look:
 def _look(view: ColumnView, detectors: Sequence[Detector], accepted: Collection[str]) -> _Look:
     findings: list[IdentifierFinding] = []
     explained = is_explained(view)
+    known = False
     for look, by_cells in (*((d.look, True) for d in detectors), *((d.guess, False) for d in detectors)):
         if not by_cells and any(found.whole for found in findings):
             break  # what is accepted explains the cells: weaker signs tell nothing
         found = look(view)
-        if found is None or (explained and found.whole and found.detector in OF_ANYTHING):
+        if found is None or (found.whole and (known or (explained and found.detector in OF_ANYTHING))):
             continue
         findings.append(found)
         if found.whole and found.detector not in accepted:
-            break  # the cells are explained; what others see in them is seen wrongly
+            if found.role is Role.IDENTIFIER:
+                break  # the cells are explained; what others see in them is seen wrongly
+            known = True  # they are dates, towns or postcodes: what hides inside some is still looked for
     return _Look(view, tuple(findings), propose_role(view, findings))
 
 

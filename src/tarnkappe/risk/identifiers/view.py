@@ -328,17 +328,22 @@ class ColumnView:
 
     def cells_with(self, pattern: str, valid: Callable[[str], bool]) -> int:
         """How many cells contain something of this pattern that is valid."""
+        expression = re.compile(pattern)
+
+        def holds(text: str) -> bool:
+            found = (match for match in expression.finditer(text) if not _is_fraction(text, match.start()))
+            return any(valid(match.group()) for match in found)
+
+        return self.cells_where(pattern, holds)
+
+    def cells_where(self, maybe: str, holds: Callable[[str], bool]) -> int:
+        """How many cells something holds of, among those that contain a pattern of Arrow's (RE2)."""
         if not pa.types.is_string(self.type) and not pa.types.is_large_string(self.type):
             return 0
-        maybe = pc.match_substring_regex(self.texts, pattern).to_numpy(zero_copy_only=False)
-        places = np.flatnonzero(maybe)
-        expression = re.compile(pattern)
-        cells = 0
-        for place, text in zip(places.tolist(), self.texts.take(pa.array(places)).to_pylist(), strict=True):
-            found = (match for match in expression.finditer(text) if not _is_fraction(text, match.start()))
-            if any(valid(match.group()) for match in found):
-                cells += int(self.counts[place])
-        return cells
+        places = np.flatnonzero(pc.match_substring_regex(self.texts, maybe).to_numpy(zero_copy_only=False))
+        texts: list[str] = self.texts.take(pa.array(places)).to_pylist()
+        counts = self.counts[places].tolist()
+        return sum(count for count, text in zip(counts, texts, strict=True) if holds(text))
 
 
 def _is_fraction(text: str, start: int) -> bool:

@@ -22,7 +22,15 @@ LONG_ENOUGH = 4
 _UNDIVIDED = {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "oe", "ł": "l", "đ": "d", "ı": "i", "ð": "d", "þ": "th"}
 _UMLAUTS = {"ä": "ae", "ö": "oe", "ü": "ue"}
 _WRITTEN_OUT = _UMLAUTS | _UNDIVIDED
-_LETTERS = re.compile(r"[^\W\d_]+")
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u0903\u093a-\u093c\u093e-\u094f\u0981-\u0983"
+    "\u09bc-\u09cd\u0a3c-\u0a4d\u0abc-\u0acd\u0bbe-\u0bcd\u0c3e-\u0c4d\u0cbc-\u0ccd\u0d3e-\u0d4d\u0e31\u0e34-\u0e3a"
+    "\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e"
+)
+"""Signs that stand at letters and are none, as the vowels of Hindi and Thai: they do not end a word."""
+_LETTERS = re.compile(rf"[^\W\d_](?:[^\W\d_]|[{_MARKS}])*")
+_TURKISH = str.maketrans("ýþðÝÞÐ", "ışğİŞĞ")
+"""Turkish letters in Windows-1254 where a file was read as Windows-1252."""
 _CASES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^A-Za-z]+")
 
 
@@ -125,15 +133,16 @@ class WordList:
         )
 
 
-def _entries() -> dict[str, tuple[str, ...]]:
+def _entries(name: str) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
-    text = " ".join(_lines("header_words"))
+    text = " ".join(_lines(name))
     for match in re.finditer(r"(\w+): ([^:]*)(?=\s\w+:|$)", text):
         found[match[1]] = tuple(word.strip() for word in match[2].split(","))
     return found
 
 
-_ENTRIES = _entries()
+_ENTRIES = _entries("header_words")
+_ENTRIES["name"] += _ENTRIES["unmistakable"]
 WHOLE = frozenset(_ENTRIES["whole"])
 """Words that merely end or begin like one of a list."""
 HEADER_WORDS = {name: tuple(word.removeprefix("=") for word in words) for name, words in _ENTRIES.items()}
@@ -141,16 +150,35 @@ HEADER_WORDS = {name: tuple(word.removeprefix("=") for word in words) for name, 
 know, what people keep to themselves, places, notes."""
 WORD_LISTS = {name: WordList.of(words) for name, words in _ENTRIES.items()}
 """The same, ready to be looked up."""
+INSIDE_WORDS = {name: frozenset(words) for name, words in _entries("inside_words").items()}
+"""What tells a person inside a text, and what tells that it is none."""
 
 
 def words_of(name: str) -> list[str]:
     """The words of a header, whatever separates them, without accents.
 
     A word such as `userid` that is put together from one for a person and one for a number or a name is two.
+    Turkish words that were read with another code page are known, too.
 
     >>> words_of("patientPhone_No2"), words_of("SSN"), words_of("Straße"), words_of("Имя"), words_of("userid")
     (['patient', 'phone', 'no'], ['ssn'], ['strasse'], ['имя'], ['user', 'id'])
+    >>> words_of("Adý Soyadý"), words_of("नाम")
+    (['adi', 'soyadi'], ['नाम'])
     """
+    words = _split(name)
+    turkish = name.translate(_TURKISH)
+    if turkish == name:
+        return words
+    others = _split(turkish)
+    if len(others) != len(words):
+        return words
+    return [
+        other if other in _LISTED and word not in _LISTED else word
+        for word, other in zip(words, others, strict=True)
+    ]
+
+
+def _split(name: str) -> list[str]:
     return [
         part
         for word in _LETTERS.findall(folded(name))
