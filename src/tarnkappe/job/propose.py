@@ -18,6 +18,7 @@ from tarnkappe.risk.identifiers import Certainty, ColumnScan, IdentifierKind, pr
 from tarnkappe.schema.arguments import checked_call
 from tarnkappe.table import MISSING, Column, Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.kinds import plain_names
 
 ONCE = 0.5
 """With a larger share of values that only one row has, numbers are fingerprints."""
@@ -124,11 +125,16 @@ def _decide(
         each.column: each
         for each in propose_roles(Table(table.data, reading=table.reading), progress=progress)
     }
-    encoded = encode(table, table.column_names)
+    encoded = encode(table, plain_names(table.data.schema))
     notes: list[str] = []
     if said["roles"]:  # what a table says is not guessed again
         stated = {**dict.fromkeys(table.column_names, Role.UNSTATED), **stated}
-    columns = [_column(encoded[name], found[name], stated.get(name)) for name in table.column_names]
+    columns = [
+        _column(encoded[name], found[name], stated.get(name))
+        if name in encoded
+        else _never_released(table, found[name], stated.get(name))
+        for name in table.column_names
+    ]
     if not any(column.role is Role.QUASI_IDENTIFIER for column in columns):
         columns = _known_to_others(columns, encoded)
         notes.append(
@@ -212,6 +218,17 @@ def _column(column: Column, found: ColumnScan, stated: Role | None) -> ColumnPro
     return ColumnProposal(column.name, role, reason, certainty, _builder(column))
 
 
+def _never_released(table: Table, found: ColumnScan, stated: Role | None) -> ColumnProposal:
+    """A column of raw bytes or nested values, which is left out whatever it is said to be."""
+    if stated in (None, Role.IDENTIFIER):
+        return ColumnProposal(
+            found.column, Role.IDENTIFIER, found.reason, found.certainty if stated is None else None
+        )
+    if stated is not Role.UNSTATED:
+        encode(table, [found.column])  # refuses it, and says what to do
+    return ColumnProposal(found.column, Role.UNSTATED, "nobody has said what it is")
+
+
 def _builder(column: Column) -> Builder:
     return propose_builder(column, shared_by=SHARED_BY)
 
@@ -250,11 +267,12 @@ def _person(table: Table, encoded: Mapping[str, Column], found: Mapping[str, Col
     numbers = [
         name
         for name in table.identifiers
-        if any(OF_PERSONS & {*each.kinds} and each.whole for each in found[name].findings)
+        if name in encoded
+        and any(OF_PERSONS & {*each.kinds} and each.whole for each in found[name].findings)
         and _repeats(encoded[name])
     ]
     if not numbers and repeated_people(table)[0].size:
-        numbers = list(table.identifiers)
+        numbers = [name for name in table.identifiers if name in encoded]
     return max(numbers, key=lambda name: encoded[name].cardinality, default=None)
 
 

@@ -27,6 +27,7 @@ from tarnkappe.table.formats.names import chosen_names
 from tarnkappe.table.formats.text_write import CsvStyle
 from tarnkappe.table.formats.worksheet import notes_of
 from tarnkappe.table.frames import FrameKind, kind_of
+from tarnkappe.table.kinds import in_known_kinds
 from tarnkappe.table.reading import (
     Reading,
     stated_bad_lines,
@@ -311,4 +312,4 @@ def _finished(
     if not data.num_rows:
         raise InputError("table.read-no-rows", "{source}: there are no rows", source=source)
     plain = data.cast(pa.schema([pa.field(field.name, field.type) for field in data.schema]))
-    return Table(plain, reading=reading, frame=frame)
+    return Table(in_known_kinds(plain), reading=reading, frame=frame)
