@@ -20,6 +20,7 @@ from tarnkappe.table.files import naming_output, take_place, writable
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_place
 from tarnkappe.table.ownership import manifest_beside
 from tarnkappe.table.staging import claimed_folder
+from tarnkappe.table.written_format import written_format
 
 LAST = ("report", "certificate", "full certificate", "manifest")
 """What is about a release, in the order in which it follows the release."""
@@ -95,6 +96,8 @@ def publication(
         named |= {name: str(path) for name, path in table_paths(output.path, tables).items()}
         del named[tables[0]]
     outputs = {f"the {name}": path for name, path in named.items() if path}
+    if output.path:
+        written_format(Path(output.path))  # before hidden places have it, under names that nobody gave
     places = {}
     with one_run(inputs, replace=replace), ExitStack() as claimed:
         refuse_overwriting(outputs, inputs, [Path(named["manifest"])] if named["manifest"] else ())
