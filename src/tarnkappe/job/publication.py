@@ -75,6 +75,7 @@ def publication(
     *,
     replace: bool = False,
     certified: bool = False,
+    by_suffix: bool = True,
 ) -> Iterator[Publication]:
     """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
 
@@ -84,6 +85,7 @@ def publication(
         inputs: the files that the run reads: none of them may be an output, now or at the end.
         replace: whether files that are not ours may be replaced.
         certified: whether the run writes certificates, if the release is a file that can have one.
+        by_suffix: whether the name of the release tells its format; an engine may have a format of its own.
 
     Raises:
         OutputError: if another run is writing one of them.
@@ -96,11 +98,11 @@ def publication(
         named |= {name: str(path) for name, path in table_paths(output.path, tables).items()}
         del named[tables[0]]
     outputs = {f"the {name}": path for name, path in named.items() if path}
-    if output.path:
-        written_format(Path(output.path))  # before hidden places have it, under names that nobody gave
     places = {}
     with one_run(inputs, replace=replace), ExitStack() as claimed:
         refuse_overwriting(outputs, inputs, [Path(named["manifest"])] if named["manifest"] else ())
+        if output.path and by_suffix:
+            written_format(Path(output.path))  # before hidden places have it, under names that nobody gave
         targets = {name: writable(Path(path)) for name, path in named.items() if path}
         for name, target in sorted(targets.items(), key=lambda item: item[1]):
             with naming_output(target):

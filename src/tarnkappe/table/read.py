@@ -268,6 +268,7 @@ def csv_reading(csv: CsvFile, spellings: Mapping[str, Spelling]) -> Reading:
     return Reading(
         str(Format.CSV),
         encoding=csv.encoding.name,
+        misfits=bool(csv.encoding.misfits),
         mark=csv.encoding.mark,
         compression=csv.source.compression,
         delimiter="" if csv.dialect.delimiter == NO_DELIMITER else csv.dialect.delimiter,
