@@ -15,7 +15,7 @@ from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.compression import compression_of
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import STDIN, Format, OpenFile, opened
-from tarnkappe.table.formats.address import is_address, shown
+from tarnkappe.table.formats.address import is_address, refuse_web, shown
 from tarnkappe.table.formats.columnar import read_arrow, read_parquet
 from tarnkappe.table.formats.csv_dialect import NO_DELIMITER
 from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
@@ -167,6 +167,7 @@ def read(
         "sheet": sheet,
     }
     options = {name: value for name, value in given.items() if value is not None}
+    refuse_web(source)
     if is_address(source):
         _refuse_foreign(options, DATABASE_OPTIONS, "database")
         from tarnkappe.table.formats.sql_read import read_sql

@@ -31,6 +31,7 @@ from tarnkappe.table.formats.csv_header import (
     quotes_needlessly,
     titles_above,
 )
+from tarnkappe.table.formats.csv_no_text import refuse_no_text
 from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
 from tarnkappe.table.formats.csv_records import SOUND, UNFINISHED, find_records, without_odd_records
 from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
@@ -100,6 +101,7 @@ def open_csv(source: OpenFile, options: CsvOptions) -> CsvFile:
     source.restart()
     chunks, offset = utf8_chunks(source, encoding)
     first, last = next(chunks)
+    refuse_no_text(source.path, first, last)
     statement = stated_delimiter(first)
     first, offset = first[statement.end :], offset + statement.end
     sample = first[:SAMPLE]
