@@ -89,7 +89,7 @@ def refuse_wrong(owner: str, name: str, value: object, hint: Any) -> None:
         each in (int, float) for each in _choices(wrong.hint)
     ):
         most = MOST if int in _choices(wrong.hint) else GREATEST
-        if abs(int(wrong.value)) > most and not isinstance(wrong.value, bool):
+        if abs(int(wrong.value)) > most:
             raise ParameterError(
                 "schema.owner-name-bound",
                 "{owner}: {name} is too large a number: at most {most} (without its sign) is allowed",
