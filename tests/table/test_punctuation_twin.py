@@ -7,6 +7,7 @@ the delimiter is all there is to reading them. Numbers are what `float` takes af
 from __future__ import annotations
 
 import string
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,13 @@ def twin_names(rows: list[list[str | None]]) -> tuple[list[str], int]:
         if filled and sum(is_number(cell) for cell in filled if cell is not None) >= 0.9 * len(filled):
             numeric += 1
             alike += first[place] is not None and is_number(str(first[place]))
-    if numeric and alike >= numeric / 2:
+    named = sum(
+        bool(first[place]) and not is_number(str(first[place]))
+        for place in range(len(first))
+        if (filled := [str(row[place]) for row in others if row[place] is not None])
+        and sum(map(is_number, filled)) >= 0.9 * len(filled)
+    )
+    if (numeric and alike >= numeric / 2) or coming_again(rows) > named:
         return [f"column {place + 1}" for place in range(len(first))], 0
     lines, names = 1, [name or "" for name in first]
     unnamed = sum(not name for name in names)
@@ -98,6 +105,26 @@ def twin_names(rows: list[list[str | None]]) -> tuple[list[str], int]:
             free = f"{wish} {number}"
         chosen.append(free)
     return chosen, lines
+
+
+def coming_again(rows: list[list[str | None]]) -> int:
+    """How many cells of the first line come again in other lines, if at least half as many as those of rows do."""
+    first = rows[0]
+    if len(first) == 1:
+        others = rows[1:]
+    else:
+        others = [row for row in rows[1:] if row != first]
+        if not others and len(rows) > 2:
+            return sum(1 for cell in first if cell)
+    found, expected = 0, Fraction(0)
+    for place, cell in enumerate(first):
+        cells = [row[place] for row in others]
+        if not cell or (len(set(cells) - {None}) == 1 and None in cells):
+            continue
+        found += cell in cells
+        for one in cells:
+            expected += Fraction(one is not None and cells.count(one) > 1, len(cells))
+    return found if found >= expected / 2 else 0
 
 
 CELL = st.one_of(st.none(), st.sampled_from(["a", "b", "index", "column 1", "1", "2", "3", "17"]))

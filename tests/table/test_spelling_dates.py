@@ -175,3 +175,17 @@ def test_dates_are_read_as_statistics_packages_servers_and_registers_write_them(
 def test_what_only_resembles_them_is_no_date(text: str) -> None:
     found = find_dates({text: 1}, "day", 2026)
     assert found.format.parse(text) is None
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.75])
+@pytest.mark.parametrize("shape", ["%Y-%m-%d", "%d.%m.%Y", "%m/%d/%Y", "%d %b %Y"])
+def test_days_as_excel_counts_them_are_dates_from_1928_on_in_company(share: float, shape: str) -> None:
+    born = [dt.date(1928, 1, 1) + dt.timedelta(days=97 * person) for person in range(300)]
+    as_dates = round(share * len(born))
+    texts = [day.strftime(shape) for day in born[:as_dates]]
+    texts += [str((day - dt.date(1899, 12, 30)).days) for day in born[as_dates:]]
+    assert days(*texts) == [str(day) for day in born]
+
+
+def test_numbers_that_excel_has_no_usual_day_for_are_none() -> None:
+    assert days("1998-12-31", "1979-01-16", "9999", "60001", "123456")[2:] == [None] * 3

@@ -16,7 +16,7 @@ from tarnkappe.job import ReleaseProposal, propose
 from tarnkappe.job.paths import default_outputs
 from tarnkappe.job.proposal import ColumnProposal
 from tarnkappe.table.files import STDIN
-from tarnkappe.table.formats.address import is_address
+from tarnkappe.table.formats.address import is_address, refuse_web
 
 Words = Sequence[str] | None
 
@@ -44,6 +44,7 @@ def proposal_from_flags(
     reading: Mapping[str, Any] | None = None,
 ) -> ReleaseProposal:
     """The proposal for a file, with what flags state."""
+    refuse_web(data)
     if is_address(data):
         raise ParameterError(
             "cli.proposal-made-file-give",

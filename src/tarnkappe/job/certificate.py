@@ -72,6 +72,8 @@ def require_read_alike(job: Job, table: Table) -> None:
     why = ""
     if reading.encoding not in (None, "utf-8", "utf-8-sig", "ascii"):
         why = f"its encoding is {reading.encoding}"
+    elif reading.misfits:
+        why = f"some of its bytes are no {reading.encoding}"
     elif reading.header != 1 or reading.skipped_lines:
         why = "it has lines that are neither its header nor rows"
     elif spelled:

@@ -48,7 +48,7 @@ def run_in_engine(
     """Run a job where its rows are; release, report and manifest appear together, verified, or not at all."""
     search = _search_of(job)
     _refuse_misfits(job)
-    with publication(job.output, inputs=job.inputs, replace=replace) as made:
+    with publication(job.output, inputs=job.inputs, replace=replace, by_suffix=False) as made:
         with _opened(job, made.release) as engine:
             result = _run(job, search, engine, made, seed, progress)
         made.publish()  # after the engine has had a last look at whether the source is what it was

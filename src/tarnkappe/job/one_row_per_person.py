@@ -8,6 +8,7 @@ import numpy.typing as npt
 from tarnkappe.errors import InputError
 from tarnkappe.table import MISSING, Table, encode
 from tarnkappe.table.grouping import group_codes
+from tarnkappe.table.kinds import plain_names
 
 Rows = npt.NDArray[np.int64]
 
@@ -38,9 +39,10 @@ def repeated_people(table: Table) -> tuple[Rows, Rows]:
 
     Rows without any identifier are taken for different people.
     """
-    if not table.identifiers:
+    names = plain_names(table.data.schema, table.identifiers)  # bytes and nested values name nobody twice
+    if not names:
         return np.zeros(0, np.int64), np.arange(table.num_rows)
-    columns = list(encode(table, table.identifiers).values())
+    columns = list(encode(table, names).values())
     grouping = group_codes([c.codes for c in columns], [c.cardinality for c in columns])
     named = np.zeros(table.num_rows, dtype=bool)
     for column in columns:

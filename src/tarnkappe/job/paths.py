@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.table.files import is_compressed, suffix_of, written_format
+from tarnkappe.table.files import is_compressed, suffix_of
 from tarnkappe.table.formats.address import local_file
+from tarnkappe.table.written_format import written_format
 
 
 def default_outputs(source: str | Path) -> tuple[Path, Path]:

@@ -266,13 +266,15 @@ def _reading_lines(reading: Reading | None, stated: Mapping[str, Any]) -> list[s
     found: dict[str, Any] = {}
     if reading is not None and reading.encoding is not None:
         found = {
-            "encoding": reading.encoding,
+            **({} if reading.misfits else {"encoding": reading.encoding}),
             **({"delimiter": reading.delimiter} if reading.delimiter else {}),
         }
     lines = [f"{key} = {toml_value(value)}" for key, value in {**found, **stated}.items() if key != "types"]
     if stated.get("types"):
         lines.append(f"types = {inline_table(stated['types'])}")
     if reading is not None:
+        if reading.misfits and "encoding" not in stated:
+            lines.append("# the encoding is found again: to state it would refuse the bytes that do not fit")
         lines += [f"# {_one_line(note)}" for note in reading.notes]
     return lines
 

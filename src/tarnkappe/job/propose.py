@@ -18,6 +18,7 @@ from tarnkappe.risk.identifiers import Certainty, ColumnScan, IdentifierKind, pr
 from tarnkappe.schema.arguments import checked_call
 from tarnkappe.table import MISSING, SUPPRESSED, Column, Role, Table, encode, read
 from tarnkappe.table.encoding import Progress
+from tarnkappe.table.kinds import plain_names
 
 ONCE = 0.5
 """With a larger share of values that only one row has, numbers are fingerprints."""
@@ -131,11 +132,16 @@ def _decide(
         each.column: each
         for each in propose_roles(Table(table.data, reading=table.reading), progress=progress)
     }
-    encoded = encode(table, table.column_names)
+    encoded = encode(table, plain_names(table.data.schema))
     notes: list[str] = []
     if said["roles"]:  # what a table says is not guessed again
         stated = {**dict.fromkeys(table.column_names, Role.UNSTATED), **stated}
-    columns = [_column(encoded[name], found[name], stated.get(name)) for name in table.column_names]
+    columns = [
+        _column(encoded[name], found[name], stated.get(name))
+        if name in encoded
+        else _never_released(table, found[name], stated.get(name))
+        for name in table.column_names
+    ]
     if not any(column.role is Role.QUASI_IDENTIFIER for column in columns):
         columns = _known_to_others(columns, encoded)
         notes.append(
@@ -226,6 +232,17 @@ def _column(column: Column, found: ColumnScan, stated: Role | None) -> ColumnPro
     return ColumnProposal(column.name, role, reason, certainty, _builder(column))
 
 
+def _never_released(table: Table, found: ColumnScan, stated: Role | None) -> ColumnProposal:
+    """A column of raw bytes or nested values, which is left out whatever it is said to be."""
+    if stated in (None, Role.IDENTIFIER):
+        return ColumnProposal(
+            found.column, Role.IDENTIFIER, found.reason, found.certainty if stated is None else None
+        )
+    if stated is not Role.UNSTATED:
+        encode(table, [found.column])  # refuses it, and says what to do
+    return ColumnProposal(found.column, Role.UNSTATED, "nobody has said what it is")
+
+
 def _builder(column: Column) -> Builder:
     return propose_builder(column, shared_by=SHARED_BY)
 
@@ -267,10 +284,11 @@ def _person(
     everybody, or is mostly blank tells nobody apart: such a column is left out, and rows are counted. The
     second answer is whether it should be told that they are.
     """
-    repeated = [name for name in table.identifiers if _repeats(encoded[name])]
+    identifiers = [name for name in table.identifiers if name in encoded]  # nested cells number nobody
+    repeated = [name for name in identifiers if _repeats(encoded[name])]
     single = [
         name
-        for name in table.identifiers
+        for name in identifiers
         if name not in repeated and _filled(encoded[name]) >= NEARLY_FILLED * table.num_rows
     ]
     subjects = [name for name in repeated if view_of(table, name).numbers_subjects]
@@ -279,7 +297,7 @@ def _person(
     if any(view_of(table, name).numbers_subjects for name in single):
         codes = []  # every row is of a person of its own, and has the number of a manager or a doctor, too
     again = bool(repeated_people(table)[0].size)
-    named = [name for name in table.identifiers if _is_known_by(found[name], CALLED_BY)] if again else []
+    named = [name for name in identifiers if _is_known_by(found[name], CALLED_BY)] if again else []
     person: str | None = None
     for some in (numbered, *(_able(names, table, encoded, k) for names in (codes, named))):
         person = person or max(some, key=lambda name: _different(encoded[name]), default=None)

@@ -20,6 +20,7 @@ from tarnkappe.table.files import naming_output, take_place, writable
 from tarnkappe.table.overwriting import one_run, refuse_overwriting, refuse_place
 from tarnkappe.table.ownership import manifest_beside
 from tarnkappe.table.staging import claimed_folder
+from tarnkappe.table.written_format import written_format
 
 LAST = ("report", "certificate", "full certificate", "manifest")
 """What is about a release, in the order in which it follows the release."""
@@ -74,6 +75,7 @@ def publication(
     *,
     replace: bool = False,
     certified: bool = False,
+    by_suffix: bool = True,
 ) -> Iterator[Publication]:
     """Claim the outputs of a run; another run that wants one of them meanwhile is refused.
 
@@ -83,6 +85,7 @@ def publication(
         inputs: the files that the run reads: none of them may be an output, now or at the end.
         replace: whether files that are not ours may be replaced.
         certified: whether the run writes certificates, if the release is a file that can have one.
+        by_suffix: whether the name of the release tells its format; an engine may have a format of its own.
 
     Raises:
         OutputError: if another run is writing one of them.
@@ -98,6 +101,8 @@ def publication(
     places = {}
     with one_run(inputs, replace=replace), ExitStack() as claimed:
         refuse_overwriting(outputs, inputs, [Path(named["manifest"])] if named["manifest"] else ())
+        if output.path and by_suffix:
+            written_format(Path(output.path))  # before hidden places have it, under names that nobody gave
         targets = {name: writable(Path(path)) for name, path in named.items() if path}
         for name, target in sorted(targets.items(), key=lambda item: item[1]):
             with naming_output(target):

@@ -19,7 +19,7 @@ from enum import Enum
 from typing import Any, TypeVar, cast
 
 from tarnkappe.errors import ParameterError
-from tarnkappe.schema.problem import shown
+from tarnkappe.schema.problem import place_of, shown
 from tarnkappe.schema.types import GREATEST, MOST
 
 Kind = TypeVar("Kind", bound=type)
@@ -72,16 +72,88 @@ def checked_call(work: Work) -> Work:
 
 
 def refuse_wrong(owner: str, name: str, value: object, hint: Any) -> None:
-    """Refuse a parameter that is not of a type."""
-    if not fits(value, hint):
+    """Refuse a parameter that is not of a type: by the entry that is wrong, where it is a list or a table."""
+    if fits(value, hint):
+        return
+    wrong = _wrong_part(value, hint, (name,))
+    if wrong.is_key:
         raise ParameterError(
-            "schema.owner-name-hint",
-            "{owner}: {name} is {hint}, not {value}",
+            "schema.owner-name-key",
+            "{owner}: a name in {name} is {hint}, not {value}",
             owner=owner,
-            name=name,
-            hint=described(hint),
-            value=shown(value),
+            name=place_of(wrong.path),
+            hint=described(wrong.hint),
+            value=shown(wrong.value),
         )
+    if isinstance(wrong.value, numbers.Integral) and any(
+        each in (int, float) for each in _choices(wrong.hint)
+    ):
+        most = MOST if int in _choices(wrong.hint) else GREATEST
+        if abs(int(wrong.value)) > most:
+            raise ParameterError(
+                "schema.owner-name-bound",
+                "{owner}: {name} is too large a number: at most {most} (without its sign) is allowed",
+                owner=owner,
+                name=place_of(wrong.path),
+                most=f"{most:,}" if most == MOST else f"{most:g}",
+            )
+    raise ParameterError(
+        "schema.owner-name-hint",
+        "{owner}: {name} is {hint}, not {value}",
+        owner=owner,
+        name=place_of(wrong.path),
+        hint=described(wrong.hint),
+        value=shown(wrong.value),
+    )
+
+
+class _Wrong(typing.NamedTuple):
+    """The innermost part of a value that does not fit, where it stands and what it should be."""
+
+    value: object
+    hint: Any
+    path: tuple[str | int, ...]
+    is_key: bool = False
+
+
+def _choices(hint: Any) -> tuple[Any, ...]:
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return typing.get_args(hint)
+    return (hint,)
+
+
+def _wrong_part(value: object, hint: Any, path: tuple[str | int, ...]) -> _Wrong:
+    """Down into a list or a table, where only one of the kinds that are allowed is one."""
+    whole = _Wrong(value, hint, path)
+    if not _is_listed(value) and not isinstance(value, Mapping):
+        return whole
+    table = isinstance(value, Mapping)
+    kinds = []
+    for each in _choices(hint):
+        origin = typing.get_origin(each)
+        if (
+            isinstance(origin, type)
+            and issubclass(origin, Collection)
+            and issubclass(origin, Mapping) == table
+        ):
+            kinds.append(each)
+    if len(kinds) != 1:
+        return whole
+    inner = typing.get_args(kinds[0])
+    if isinstance(value, Mapping):
+        for key, entry in value.items():
+            if not fits(key, inner[0]):
+                return _Wrong(key, inner[0], path, is_key=True)
+            if not fits(entry, inner[1]):
+                return _wrong_part(entry, inner[1], (*path, str(key)))
+        return whole
+    if typing.get_origin(kinds[0]) is tuple and inner[-1] is not Ellipsis:
+        return whole
+    for place, entry in enumerate(value):
+        fine = _is_cell(entry) if inner[0] is str and inner[-1] is Ellipsis else fits(entry, inner[0])
+        if not fine:
+            return _wrong_part(entry, inner[0], (*path, place))
+    return whole
 
 
 @functools.cache

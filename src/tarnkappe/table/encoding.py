@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import ColumnError
 from tarnkappe.table.grouping import group_codes, occurring, translate
+from tarnkappe.table.kinds import is_plain
 from tarnkappe.table.parallel import in_order
 from tarnkappe.table.spelling.moments import DatePrecision, Moment
 from tarnkappe.table.spelling.spelling import Spelling
@@ -153,7 +154,7 @@ def as_numbers(values: pa.Array) -> npt.NDArray[np.float64] | None:
     elif pa.types.is_date(kind):
         number = pc.cast(pc.cast(pc.cast(values, pa.date32()), pa.int32()), pa.float64())
     elif pa.types.is_timestamp(kind):
-        micro = pc.cast(pc.cast(values, pa.timestamp("us", kind.tz)), pa.int64())
+        micro = pc.cast(pc.cast(values, pa.timestamp("us", kind.tz), safe=False), pa.int64())
         number = pc.divide(pc.cast(micro, pa.float64(), safe=False), 1e6)
     else:
         return None
@@ -192,10 +193,11 @@ def encode_column(name: str, data: pa.ChunkedArray, spelling: Spelling | None = 
     >>> column.codes.tolist(), column.labels
     ([1, 0, 2, 1], ('18', '30', '(missing)'))
     """
-    if pa.types.is_nested(data.type) or pa.types.is_binary(data.type):
+    if not is_plain(data.type):
         raise ColumnError(
             "table.column-holds-values-only-plain",
-            "the column '{name}' holds {type} values: only plain values can be protected",
+            "the column '{name}' holds {type} values: only plain values can be protected; leave the column "
+            "out (as an identifier), or turn it into texts or several columns first",
             name=name,
             type=data.type,
         )

@@ -100,24 +100,6 @@ def format_of(path: Path) -> Format:
     return chosen
 
 
-def written_format(path: Path) -> Format:
-    """The format in which a file of this name is written."""
-    form = format_of(path)
-    if form in READ_ONLY:
-        raise ParameterError(
-            "table.format-read-but-not-written",
-            "{path}: this format is read but not written: choose .csv, .xlsx or .parquet",
-            path=path,
-        )
-    if compression_of(path) not in (None, "gzip"):
-        raise ParameterError(
-            "table.what-written-compressed-gzip",
-            "{path}: what is written is compressed by gzip only: end the name in .gz",
-            path=path,
-        )
-    return form
-
-
 class OpenFile:
     """An open file with its name and size; `stream` gives its content uncompressed.
 

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tarnkappe.errors import ParameterError
+from tarnkappe.table.formats.memory import names_of
 
 Categories = Mapping[str, Sequence[str]]
 """The labels of some columns in their order."""
@@ -45,9 +46,7 @@ def kind_of(source: Any) -> FrameKind | None:
         return FrameKind(Library.ARROW, {field.name: field.type for field in source.schema})
     pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
     if pandas is not None and isinstance(source, pandas.DataFrame):
-        return FrameKind(
-            Library.PANDAS, {str(name): source.dtypes.iloc[n] for n, name in enumerate(source.columns)}
-        )
+        return FrameKind(Library.PANDAS, dict(zip(names_of(source), source.dtypes, strict=True)))
     if polars is not None and isinstance(source, polars.DataFrame):
         return FrameKind(Library.POLARS, dict(source.schema))
     return None
@@ -101,9 +100,17 @@ def as_arrow(
         elif kind is not None and pa.types.is_dictionary(kind):
             column = column.combine_chunks().dictionary_encode()
         elif kind is not None and kind != column.type:
-            column = column.cast(kind)
+            column = _as_it_came(column, kind)
         columns[name] = column
     return pa.table(columns)
+
+
+def _as_it_came(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
+    """The column in the type that it had, where there is a way back; else in the one that was used."""
+    try:
+        return column.cast(kind)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
+        return column
 
 
 def as_pandas(data: pa.Table, categories: Categories, types: Mapping[str, Any] | None = None) -> Any:
@@ -117,8 +124,13 @@ def as_pandas(data: pa.Table, categories: Categories, types: Mapping[str, Any] |
         elif isinstance(kind, pandas.CategoricalDtype):
             texts = column.to_pylist()
             present = set(texts)
-            kept = [value for value in kind.categories.tolist() if value in present]
+            values = kind.categories.tolist()
+            if isinstance(kind.categories.dtype, pandas.IntervalDtype | pandas.PeriodDtype):
+                values = list(map(str, values))  # as they were read
+            kept = [value for value in values if value in present]
             column = pandas.Categorical(texts, categories=kept, ordered=kind.ordered)
+        elif isinstance(kind, pandas.IntervalDtype | pandas.PeriodDtype):
+            column = column.to_pandas()  # they were read as texts
         elif kind is not None and hasattr(kind, "__from_arrow__"):
             column = kind.__from_arrow__(column)
         else:

@@ -15,7 +15,7 @@ from tarnkappe.errors import InputError, ParameterError
 from tarnkappe.table.compression import compression_of
 from tarnkappe.table.encoding import Progress
 from tarnkappe.table.files import STDIN, Format, OpenFile, opened
-from tarnkappe.table.formats.address import is_address, shown
+from tarnkappe.table.formats.address import is_address, refuse_web, shown
 from tarnkappe.table.formats.columnar import read_arrow, read_parquet
 from tarnkappe.table.formats.csv_dialect import NO_DELIMITER
 from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
@@ -27,6 +27,7 @@ from tarnkappe.table.formats.names import chosen_names
 from tarnkappe.table.formats.text_write import CsvStyle
 from tarnkappe.table.formats.worksheet import notes_of
 from tarnkappe.table.frames import FrameKind, kind_of
+from tarnkappe.table.kinds import in_known_kinds
 from tarnkappe.table.reading import (
     Reading,
     stated_bad_lines,
@@ -166,6 +167,7 @@ def read(
         "sheet": sheet,
     }
     options = {name: value for name, value in given.items() if value is not None}
+    refuse_web(source)
     if is_address(source):
         _refuse_foreign(options, DATABASE_OPTIONS, "database")
         from tarnkappe.table.formats.sql_read import read_sql
@@ -267,6 +269,7 @@ def csv_reading(csv: CsvFile, spellings: Mapping[str, Spelling]) -> Reading:
     return Reading(
         str(Format.CSV),
         encoding=csv.encoding.name,
+        misfits=bool(csv.encoding.misfits),
         mark=csv.encoding.mark,
         compression=csv.source.compression,
         delimiter="" if csv.dialect.delimiter == NO_DELIMITER else csv.dialect.delimiter,
@@ -311,4 +314,4 @@ def _finished(
     if not data.num_rows:
         raise InputError("table.read-no-rows", "{source}: there are no rows", source=source)
     plain = data.cast(pa.schema([pa.field(field.name, field.type) for field in data.schema]))
-    return Table(plain, reading=reading, frame=frame)
+    return Table(in_known_kinds(plain), reading=reading, frame=frame)

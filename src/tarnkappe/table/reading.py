@@ -23,6 +23,8 @@ class Reading:
     Attributes:
         format: of the file: CSV, Excel, ...
         encoding: of the characters of a CSV file, as Python calls it.
+        misfits: whether some bytes are no characters of this encoding. Who states it is refused such bytes;
+            they are read again where the encoding is found again.
         mark: whether a CSV file begins with a byte order mark.
         compression: how it is compressed, or None.
         delimiter: what stands between the fields of a CSV file ("" if it has one column).
@@ -38,6 +40,7 @@ class Reading:
 
     format: str
     encoding: str | None = None
+    misfits: bool = False
     mark: bool = False
     compression: str | None = None
     delimiter: str | None = None

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from tarnkappe.errors import ParameterError
 from tarnkappe.table.encoding import Progress
-from tarnkappe.table.files import Format, is_compressed, replace_atomically, suffix_of, written_format
+from tarnkappe.table.files import Format, is_compressed, replace_atomically, suffix_of
 from tarnkappe.table.formats.address import is_address, shown
 from tarnkappe.table.formats.columnar import write_arrow, write_parquet
 from tarnkappe.table.formats.csv_dialect import check_stated
@@ -25,6 +25,7 @@ from tarnkappe.table.formats.text_write import CsvStyle, csv_blocks, json_blocks
 from tarnkappe.table.reading import Reading
 from tarnkappe.table.spelling.numbers import COMMA
 from tarnkappe.table.table import Table
+from tarnkappe.table.written_format import written_format
 
 __all__ = ["replace_atomically", "write"]
 
@@ -79,6 +80,13 @@ def write(
 
         write_sql(rows, address, table=table, replace=replace, progress=progress)
         return
+    if not isinstance(target, str | os.PathLike):
+        raise ParameterError(
+            "table.target-no-path",
+            "what is written needs the path of a file or a database address, not a {kind}: for instance "
+            "write('people.release.csv')",
+            kind=type(target).__name__,
+        )
     path = Path(target)
     form = written_format(path)
     _refuse_foreign(table=table, sheet=sheet if form is not Format.EXCEL else None)

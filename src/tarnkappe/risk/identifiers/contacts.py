@@ -10,17 +10,12 @@ from tarnkappe.risk.identifiers.dates import without_days
 from tarnkappe.risk.identifiers.detector import IdentifierFinding, IdentifierKind, ShapeDetector
 from tarnkappe.risk.identifiers.view import ColumnView
 from tarnkappe.risk.identifiers.words import HEADER_WORDS, INSIDE_WORDS
+from tarnkappe.table.spelling.contacts import EMAIL, PHONE
 
 PHONE_WORDS = HEADER_WORDS["phone"]
 FAX_WORDS = ("fax", "telefax", "facsimile")
 
-_INTERNATIONAL = r"(?:\+|\b00)[1-9][0-9]{0,2}[ (./-][0-9 ()./-]{5,18}[0-9]|\+[1-9][0-9]{7,14}"
-_AMERICAN = r"(?:\b1[ .-])?(?:\([0-9]{3}\) ?|\b[0-9]{3}[ .-])[0-9]{3}[ .-][0-9]{4}(?: ?x[0-9]+)?\b"
-_WITH_AREA = r"\(0[0-9]{2,5}\) ?[0-9][0-9 -]{3,10}[0-9]|\b0[1-9][0-9]{1,4} ?[ /-] ?[1-9][0-9 -]{3,9}[0-9]\b"
-_TWO_DIGITS = r"\([1-9][0-9]\) ?[0-9]{4,5}-[0-9]{4}\b"
-"""An area of two digits, as in Brazil and Mexico."""
 _EXTENSION = r"(?: ?(?:x|ext\.?) ?[0-9]{1,6})?"
-NUMBER = f"(?:{_INTERNATIONAL}|{_AMERICAN}|{_WITH_AREA}|{_TWO_DIGITS})"
 
 _DIGITS = "[+(]?[0-9][0-9 ()./\xa0-]{4,20}[0-9]"
 _GROUPED = re.compile(
@@ -101,8 +96,8 @@ CONTACTS = (
             "epost",
             "eposta",
         ),
-        shape=r"(?:mailto:)?[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
-        inside=r"[\w.+%'-]+@[\w-]+(?:\.[\w-]+)+",
+        shape=rf"(?:mailto:)?{EMAIL}",
+        inside=EMAIL,
     ),
     ShapeDetector(
         "web-address",
@@ -137,9 +132,9 @@ CONTACTS = (
         (IdentifierKind.PHONE, IdentifierKind.FAX),
         "telephone or fax numbers",
         (*PHONE_WORDS, *FAX_WORDS),
-        shape=rf"(?i)(?:(?:tele)?(?:fax|fon|phone)|tel|mobile)?\.?:? ?{NUMBER}{_EXTENSION}",
+        shape=rf"(?i)(?:(?:tele)?(?:fax|fon|phone)|tel|mobile)?\.?:? ?{PHONE}{_EXTENSION}",
         valid=telephone,
-        inside=rf"(?:^|[^\w.-]){NUMBER}(?:$|[^\w-])",
+        inside=rf"(?:^|[^\w.-]){PHONE}(?:$|[^\w-])",
         plausible=r"[+(]{0,2}[0-9][0-9 ()./-]{5,18}[0-9]",
     ),
 )

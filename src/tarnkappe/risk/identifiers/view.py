@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from tarnkappe.risk.identifiers.words import HEADER_WORDS, WORD_LISTS, WordList, divided, folded, words_of
 from tarnkappe.table import SUPPRESSED
 from tarnkappe.table.encoding import as_numbers, as_text
+from tarnkappe.table.kinds import is_bytes
 from tarnkappe.table.spelling import Spelling, SpellingKind
 
 SAMPLE = 2000
@@ -70,11 +71,7 @@ class ColumnView:
         self.label = label
         self.type: pa.DataType = data.type.value_type if pa.types.is_dictionary(data.type) else data.type
         self.rows = len(data)
-        self.is_binary = bool(
-            pa.types.is_binary(self.type)
-            or pa.types.is_large_binary(self.type)
-            or pa.types.is_fixed_size_binary(self.type)
-        )
+        self.is_binary = is_bytes(self.type)
         self.is_nested = bool(pa.types.is_nested(self.type))
         self._data = data
 

@@ -13,6 +13,8 @@ UNAMBIGUOUS = re.compile(r"[^@?#]*(@[^@?#:/]*(?::\d+)?(?:/[^@?#:/]*)?)(?:\?[^@]*
 """Account, place, options, with no sign in one of them that could begin the next."""
 
 FILE_DATABASES = ("sqlite", "duckdb")
+WEB = ("http", "https", "ftp", "ftps", "sftp", "s3", "gs")
+"""What stands before addresses of files elsewhere."""
 DRIVERS = {"postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 """The drivers that plain names stand for."""
 
@@ -29,6 +31,16 @@ def quoted(name: str) -> str:
 def is_address(source: object) -> bool:
     """Whether something is a database address and no path."""
     return isinstance(source, str) and ADDRESS.fullmatch(source) is not None
+
+
+def refuse_web(source: object) -> None:
+    """Refuse the address of something on the web: it is no database, and nothing is fetched from there."""
+    if is_address(source) and split_address(str(source))[0].lower() in WEB:
+        raise ParameterError(
+            "table.address-of-the-web",
+            "{address}: files are not fetched from the web: save the file, then name it by its path",
+            address=shown(str(source)),
+        )
 
 
 def shown(address: str) -> str:

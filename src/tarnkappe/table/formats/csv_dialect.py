@@ -6,6 +6,7 @@ import csv
 import dataclasses
 import io
 import itertools
+import re
 from pathlib import Path
 
 from tarnkappe.errors import InputError, ParameterError
@@ -32,6 +33,8 @@ QUOTES = ('"', "'")
 NO_DELIMITER = "\x1f"
 """Taken where a file has one column only, so that nothing in its lines divides them."""
 
+_STATEMENT = re.compile(rb'(?i:"?sep=(?P<mark>[\t -!#-/:-@\[-`{-~])"?)(?:\r\n|\r|\n)')
+
 SAMPLE = 2**20
 """So many bytes at the beginning decide."""
 
@@ -52,6 +55,29 @@ class Dialect:
         name = DELIMITERS.get(self.delimiter)
         told = f"the delimiter looks like a {name}" if name else "no delimiter was found"
         return f" ({told}: --delimiter and --quote change that)"
+
+
+@dataclasses.dataclass(frozen=True)
+class DelimiterStatement:
+    """A first line like `sep=;`, which tells Excel the delimiter ("" if there is none), and where it ends."""
+
+    delimiter: str = ""
+    end: int = 0
+
+    @property
+    def lines(self) -> int:
+        """How many lines it takes."""
+        return int(self.end > 0)
+
+
+def stated_delimiter(beginning: bytes) -> DelimiterStatement:
+    r"""The delimiter that the first line of a file states, and nothing else.
+
+    >>> stated_delimiter(b"sep=;\r\na;b\r\n"), stated_delimiter(b"sep=;x\n").lines
+    (DelimiterStatement(delimiter=';', end=7), 0)
+    """
+    found = _STATEMENT.match(beginning)
+    return DelimiterStatement(found["mark"].decode(), found.end()) if found else DelimiterStatement()
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,9 @@ import re
 from collections.abc import Sequence
 
 from tarnkappe.table.formats.csv_dialect import Dialect
+from tarnkappe.table.formats.csv_first_line import Row, is_row
 from tarnkappe.table.formats.csv_records import SOUND, UNFINISHED, find_records
+from tarnkappe.table.spelling.contacts import reaches_somebody
 from tarnkappe.table.spelling.marks import MARKS
 from tarnkappe.table.spelling.quantities import MOSTLY_NUMBERS, is_quantity
 
@@ -20,8 +22,6 @@ UNNAMED = 3
 NEW_WORDS = 0.8
 NUMBERING = ("", "rownames", "index", "unnamed: 0")
 ROW_NUMBER = "row number"
-
-Row = Sequence[str | None]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +104,7 @@ def find_header(
         titled: whether titles stand above: then groups of columns may have names, too.
     """
     first, *others = rows
-    if stated is False or (stated is None and _is_row(first, quoted, others)):
+    if stated is False or (stated is None and is_row(first, quoted, others)):
         names = tuple(f"column {place}" for place in range(1, len(first) + 1))
         return Header(names, 0, frozenset(), ("the file has no header: its columns are numbered",))
     lines, given = 1, [name or "" for name in first]
@@ -118,24 +118,12 @@ def find_header(
     return Header(tuple(chosen), lines, frozenset(made_up), tuple(notes))
 
 
-def _is_row(first: Row, quoted: Sequence[bool], others: Sequence[Row]) -> bool:
-    """Whether the first line is a row like the others: numbers where they have numbers."""
-    numbers = alike = 0
-    for place, cell in enumerate(first):
-        filled = [text for row in others if (text := row[place]) is not None]
-        if not filled or sum(map(is_quantity, filled)) < MOSTLY_NUMBERS * len(filled):
-            continue
-        numbers += 1
-        alike += cell is not None and not quoted[place] and is_quantity(cell)
-    return numbers > 0 and 2 * alike >= numbers
-
-
 def _is_second_header(first: Row, others: Sequence[Row], *, titled: bool = False) -> bool:
     """Whether the second line names what the first leaves open, in words that no row has.
 
     Below a title, where the first line is one of names for sure, one gap is enough if the second has none.
     """
-    if len(others) < 2:
+    if len(others) < 2 or any(reaches_somebody(cell or "") for cell in others[0]):
         return False
     whole = all((cell or "").strip() and not is_quantity(cell or "") for cell in others[0])
     least = 1 if titled and whole else UNNAMED

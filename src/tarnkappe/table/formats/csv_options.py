@@ -6,9 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 
 from tarnkappe.table.files import OpenFile
-from tarnkappe.table.formats.csv_dialect import (
-    Dialect,
-)
+from tarnkappe.table.formats.csv_dialect import DELIMITERS, DelimiterStatement, Dialect
 from tarnkappe.table.formats.csv_header import (
     Header,
 )
@@ -46,6 +44,7 @@ class CsvFile:
         encoding: of its characters.
         dialect: its delimiter and quote.
         header: its column names.
+        statement: what its first line says about its delimiter, for Excel.
         line_end: what ends its lines.
         skipped: the numbers of the lines that were left out, filled while the rows are read.
     """
@@ -61,6 +60,7 @@ class CsvFile:
     chunks: Chunks
     offset: int
     line: int
+    statement: DelimiterStatement = dataclasses.field(default_factory=DelimiterStatement)
     skipped: list[int] = dataclasses.field(default_factory=list)
 
     @property
@@ -77,6 +77,9 @@ class CsvFile:
     def notes(self) -> list[str]:
         """What was guessed about the file, in words."""
         told = [*encoding_notes(self.encoding)]
+        if self.statement.delimiter:
+            name = DELIMITERS.get(self.statement.delimiter, repr(self.statement.delimiter))
+            told.append(f"the first line (sep=) says that the delimiter is a {name}; it was left out")
         if self.titles:
             lines = "1 line" if self.titles == 1 else f"{self.titles} lines"
             told.append(f"left out above the header: {lines}")

@@ -21,6 +21,7 @@ from tarnkappe.table.formats.csv_dialect import (
     check_stated,
     find_dialect,
     refuse_malformed,
+    stated_delimiter,
 )
 from tarnkappe.table.formats.csv_header import (
     Header,
@@ -30,6 +31,7 @@ from tarnkappe.table.formats.csv_header import (
     quotes_needlessly,
     titles_above,
 )
+from tarnkappe.table.formats.csv_no_text import refuse_no_text
 from tarnkappe.table.formats.csv_options import CsvFile, CsvOptions
 from tarnkappe.table.formats.csv_records import SOUND, UNFINISHED, find_records, without_odd_records
 from tarnkappe.table.formats.exact_types import TEXT, exactly_typed, joined
@@ -99,14 +101,18 @@ def open_csv(source: OpenFile, options: CsvOptions) -> CsvFile:
     source.restart()
     chunks, offset = utf8_chunks(source, encoding)
     first, last = next(chunks)
+    refuse_no_text(source.path, first, last)
+    statement = stated_delimiter(first)
+    first, offset = first[statement.end :], offset + statement.end
     sample = first[:SAMPLE]
     complete = last and len(sample) == len(first)
-    stated = {"delimiter": options.delimiter, "quote": options.quote}
+    delimiter = options.delimiter if options.delimiter is not None else statement.delimiter or None
+    stated = {"delimiter": delimiter, "quote": options.quote}
     above = _titles(sample, complete, stated)
     dialect = find_dialect(source.path, sample[above:], complete, **stated)
     found = find_records(sample[above:], dialect.delimiter, dialect.quote, complete=complete)
     if not found.records:
-        refuse_malformed(source.path, found, 1, 1, dialect)
+        refuse_malformed(source.path, found, 1 + statement.lines, 1, dialect)
         raise InputError(
             "table.no-header-line-first",
             "{path}: there is no header line in the first {sample:,} bytes",
@@ -141,7 +147,8 @@ def open_csv(source: OpenFile, options: CsvOptions) -> CsvFile:
         options=options,
         chunks=itertools.chain([(first[start:], last)], chunks),
         offset=offset + start,
-        line=1 + line_breaks(first[:start]),
+        line=1 + statement.lines + line_breaks(first[:start]),
+        statement=statement,
     )
 
 

@@ -62,18 +62,50 @@ def _from_pandas(frame: Any) -> pa.Table:
     """A data frame with its index where that has a name; one without is only a numbering of the rows."""
     named = [level for level, name in enumerate(frame.index.names) if name is not None]
     index = [(frame.index.names[level], frame.index.get_level_values(level).to_series()) for level in named]
-    series = [*index, *((name, frame.iloc[:, place]) for place, name in enumerate(frame.columns))]
-    names = check_names([str(name) for name, _ in series], WHERE)
+    series = [*index, *((name, frame.iloc[:, place]) for place, name in enumerate(names_of(frame)))]
+    names = check_names([_name(name) for name, _ in series], WHERE)
     return pa.table([_column(name, values) for name, (_, values) in zip(names, series, strict=True)], names)
 
 
-def _column(name: str, values: Any) -> pa.Array:
+def names_of(frame: Any) -> list[str]:
+    """The names of the columns of a data frame; one that has none is numbered, as in a file.
+
+    >>> import pandas
+    >>> names_of(pandas.DataFrame([[1, 2, 3]], columns=["age", None, 7]))
+    ['age', 'column 2', '7']
+    """
+    return [
+        f"column {place}" if name is None or name != name else str(name)
+        for place, name in enumerate(frame.columns, 1)
+    ]
+
+
+def _name(name: Any) -> str:
     try:
-        found = pa.Array.from_pandas(values)
-        if not isinstance(found.type, pa.BaseExtensionType):  # periods and intervals of pandas
-            return found
-        raise pa.ArrowNotImplementedError
-    except (pa.ArrowException, OverflowError):
+        return str(name).encode().decode()
+    except UnicodeEncodeError:
+        raise InputError(
+            "table.name-half-character",
+            "{where}: the name of a column holds half a character (a lone surrogate): rename it",
+            where=WHERE,
+        ) from None
+
+
+def _column(name: str, values: Any) -> pa.Array:
+    kind = values.dtype
+    if type(getattr(kind, "categories", values).dtype).__name__ in ("IntervalDtype", "PeriodDtype"):
+        # Arrow keeps what they are made of; people know them by their text.
+        values = values.astype(object).map(str, na_action="ignore")
+    try:
+        return pa.Array.from_pandas(values)
+    except UnicodeEncodeError:
+        raise InputError(
+            "table.column-holds-half-character",
+            "{path}: the column '{name}' holds half a character (a lone surrogate)",
+            path=WHERE,
+            name=name,
+        ) from None
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
         raise InputError(
             "table.column-holds-values-several",
             "{where}: the column '{name}' holds values of several kinds, or of a kind that Arrow does not "

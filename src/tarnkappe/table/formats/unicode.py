@@ -44,6 +44,7 @@ class Encoding:
         stated: whether the user says so; then whatever does not fit is refused.
         errors: what becomes of bytes that do not fit, as Python calls it.
         lines: how many lines show that the file is no UTF-8, of those that were looked at.
+        misfits: one entry once a byte was read that the encoding has no character for.
     """
 
     name: str = "utf-8"
@@ -51,6 +52,7 @@ class Encoding:
     stated: bool = False
     errors: str = "strict"
     lines: int = 0
+    misfits: list[int] = dataclasses.field(default_factory=list, compare=False, repr=False)
 
 
 def find_encoding(source: OpenFile, encoding: str | None = None) -> Encoding:
@@ -165,6 +167,7 @@ def _announced(beginning: bytes) -> str:
 def _transcoded(path: Path, chunks: Chunks, found: Encoding) -> Chunks:
     encoding = found.name
     decoder = codecs.getincrementaldecoder(encoding)(found.errors)
+    strict = codecs.getincrementaldecoder(encoding)() if found.errors != "strict" else None
     offset, line = 0, 1
     for chunk, last in chunks:
         offset += len(chunk)
@@ -175,6 +178,11 @@ def _transcoded(path: Path, chunks: Chunks, found: Encoding) -> Chunks:
             line += error.object[: error.start].decode(encoding, errors="ignore").count("\n")
             raise InputError.because(_invalid(path, line, place, encoding)) from None
         line += text.count("\n")
+        if strict is not None and not found.misfits:
+            try:
+                strict.decode(chunk, last)
+            except UnicodeDecodeError as error:
+                found.misfits.append(error.start)
         yield text.removeprefix("\ufeff").encode() if offset == len(chunk) else text.encode(), last
 
 

@@ -106,7 +106,8 @@ COMPACT, YEAR = "Ymd", "Y"
 SERIAL = "serial"
 """Shapes that are dates only in company: digits alone may be anything."""
 
-_SERIAL = re.compile(r"[2-5][0-9]{4}(?:\.[0-9]{1,12})?|60000")
+_SERIAL = re.compile(r"[1-5][0-9]{4}(?:\.[0-9]{1,12})?|60000")
+"""From May 1927 to 2064: people who were born before 1954 have days of birth below 20000."""
 _FIRST_SERIAL = datetime.datetime(1899, 12, 30)
 YEARS = range(1850, 2101)
 """Digits without marks are a date only within these."""

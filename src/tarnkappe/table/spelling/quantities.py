@@ -21,7 +21,14 @@ def is_quantity(text: str) -> bool:
     """
     if not re.search("[0-9]", text):
         return False
-    if _POINT.parse(text) is not None or _COMMA.parse(text) is not None:
-        return True
+    return _POINT.parse(text) is not None or _COMMA.parse(text) is not None or is_date(text)
+
+
+def is_date(text: str) -> bool:
+    """Whether a text alone looks like a date, or a date with a time.
+
+    >>> [is_date(text) for text in ("31.12.1980", "1980-12-31 10:00", "1980", "12.5")]
+    [True, True, False, False]
+    """
     found = written(text)
     return found is not None and found.shape not in (COMPACT, YEAR, SERIAL)
