@@ -15,13 +15,13 @@ from tarnkappe.errors import ParameterError
 from tarnkappe.gate.answer import Answer, Block, HistoryEntry, Refusal
 from tarnkappe.gate.decision import AsFewAsPossible, DecisionRule, RefuseWhatBreaks
 from tarnkappe.gate.domain import LabelDomain
-from tarnkappe.gate.growing import Growing
 from tarnkappe.gate.knowledge import Integers, Knowledge
 from tarnkappe.gate.label_sets import LabelSets
 from tarnkappe.gate.owner_view import OwnerView
 from tarnkappe.gate.policy_columns import Surplus
 from tarnkappe.gate.population import Population, Version
 from tarnkappe.gate.public_pool import PublicPool
+from tarnkappe.gate.returned_people import ReturnedPeople
 from tarnkappe.gate.strategy import ResultPart, Strategy, counted
 from tarnkappe.gate.surplus import Veiled
 from tarnkappe.gate.witness_pool import WitnessPool
@@ -87,9 +87,7 @@ class Gate:
                 }
         self.strategy.begin(self.knowledge, k, seed)
         self._record = record
-        self._people: list[Hashable] = []
-        self._number: dict[Hashable, int] = {}
-        self._truth = Growing(np.int32)
+        self._returned = ReturnedPeople()
         self.offered: dict[bytes, tuple[int, ...]] = {}
         """Of which labels surplus values can have been, by the `name` of each answer."""
         self._lock = threading.Lock()
@@ -111,10 +109,9 @@ class Gate:
     def foresees_refusal(self, people: Iterable[Hashable]) -> bool:
         """Whether these people will be refused for reasons that anybody can see."""
         with self._lock:
-            new = itertools.count(len(self._people))
-            numbers = [self._number[person] if person in self._number else next(new) for person in people]
-            members = np.array(numbers, dtype=np.int32)
-            return self.decision.foresees_refusal(self.knowledge, members, self.k)
+            number, new = self._returned.number, itertools.count(len(self._returned.people))
+            members = [number[person] if person in number else next(new) for person in people]
+            return self.decision.foresees_refusal(self.knowledge, np.array(members, np.int32), self.k)
 
     def update(self, person: Hashable, secret: str | None) -> None:
         """Insert somebody or give somebody another value. What was published stays known.
@@ -135,17 +132,17 @@ class Gate:
             before = self.population.secret(person) if person in self.population else None
             self.population.put(person, secret)
             if self.population.secret(person) != before:
-                self._number.pop(person, None)
+                self._returned.number.pop(person, None)
 
     def last_label(self, person: Hashable) -> str | None:
         """The label of the last value that counts, of somebody who was returned or is a founder."""
-        if person in self._number:
-            return self.population.labels[int(self.truth[self._number[person]])]
+        if person in self._returned.number:
+            return self.population.labels[int(self.truth[self._returned.number[person]])]
         return self._founders.get(person)
 
     def is_tuple(self, person: Hashable) -> bool:
         """Whether somebody has a tuple, with whatever value."""
-        return person in self._number
+        return person in self._returned.number
 
     def begin_version(self, person: Hashable, label: str, is_change: bool = True) -> None:
         """Note that somebody has another value than the last one that counts, or one that counts as known.
@@ -166,13 +163,13 @@ class Gate:
         assert isinstance(strategy, PublicPool | LabelSets), "others count with tables that do not change"
         value = self.population.code(label)
         self.population.put(person, label)
-        arrives = person not in self._number and person in self._founders
+        arrives = person not in self._returned.number and person in self._founders
         if arrives:
-            knowledge.arriving = {len(self._people): self._founder_place[person]}
+            knowledge.arriving = {len(self._returned.people): self._founder_place[person]}
         if is_change:
             if arrives:
-                self._enter([person], [self.population.code(self._founders[person])])
-            old = self._number[person]
+                self._returned.enter([person], [self.population.code(self._founders[person])])
+            old = self._returned.number[person]
             new = knowledge.change(old)
             if follow and isinstance(strategy, LabelSets):
                 strategy.note_change(old, new, int(self.truth[old]), value)
@@ -180,11 +177,11 @@ class Gate:
                 strategy.note_change(old, new)
             if arrives and person in self.known:
                 knowledge.fix(old, int(self.truth[old]))
-        self._enter([person], [value])
+        self._returned.enter([person], [value])
         if person in self.known:
-            knowledge.fix(self._number[person], value)
+            knowledge.fix(self._returned.number[person], value)
             if follow and isinstance(strategy, PublicPool):
-                strategy.note_known(self._number[person], value)
+                strategy.note_known(self._returned.number[person], value)
         knowledge.arriving = {}
 
     def delete(self, person: Hashable) -> None:
@@ -195,20 +192,20 @@ class Gate:
         with self._lock:
             self.population.remove(person)
             if self.domain is None:
-                self._number.pop(person, None)
+                self._returned.number.pop(person, None)
 
     def name(self, people: Iterable[Hashable]) -> bytes | None:
         """A name of the tuples of some people, which no others have; None if somebody was not returned with
         the value that he has now.
         """
         with self._lock:
-            found = list(map(self._number.get, people))
+            found = list(map(self._returned.number.get, people))
         return None if None in found else _name_of(np.array(found, dtype=np.int32))
 
     def newcomers(self, people: Sequence[Hashable]) -> list[int]:
         """The places of those who have no tuple."""
         with self._lock:
-            return [place for place, person in enumerate(people) if person not in self._number]
+            return [place for place, person in enumerate(people) if person not in self._returned.number]
 
     def results(self, newest: int) -> range:
         """So many of the newest results."""
@@ -226,7 +223,7 @@ class Gate:
         """How many possible values everybody who was returned keeps at least."""
         with self._lock:
             degrees = self.strategy.degrees()
-            return {person: int(degrees[number]) for person, number in self._number.items()}
+            return {person: int(degrees[number]) for person, number in self._returned.number.items()}
 
     def signatures(self) -> dict[Hashable, tuple[str, ...]]:
         """Exactly the values that everybody who was returned can have; `degrees` counts some of them."""
@@ -240,13 +237,13 @@ class Gate:
 
     @property
     def _view(self) -> OwnerView:
-        return OwnerView(self.knowledge, self.population.labels, self.truth, self._number)
+        return OwnerView(self.knowledge, self.population.labels, self.truth, self._returned.number)
 
     @property
     def least_degree(self) -> int | None:
         """The least of all degrees, of values that have changed too; None if nobody was returned."""
         with self._lock:
-            return int(self.strategy.degrees().min()) if self._people else None
+            return int(self.strategy.degrees().min()) if self._returned.people else None
 
     @property
     def events(self) -> dict[str, int]:
@@ -262,7 +259,7 @@ class Gate:
     @property
     def truth(self) -> Integers:
         """The true value of every tuple that was returned; only the owner may see it."""
-        return self._truth.rows
+        return self._returned.truth
 
     def resume(
         self,
@@ -282,7 +279,7 @@ class Gate:
             after: how many entries the state has seen; all if this is not said.
             versions: whose values were noted before the entry of a number (`begin_version`).
         """
-        if self._people:
+        if self._returned.people:
             raise ParameterError(
                 "gate.only-new-gate-can-take", "only a new gate can take over the history of another"
             )
@@ -300,18 +297,19 @@ class Gate:
                 self._begin_version(one.person, one.label, one.is_change)
             if self.domain is not None:
                 return
-            for person, number in list(self._number.items()):
+            for person, number in list(self._returned.number.items()):
                 if person not in self.population or self.population.secret(person) != self.truth[number]:
-                    del self._number[person]
+                    del self._returned.number[person]
 
     def _take_over(self, entry: HistoryEntry, follow: bool) -> None:
         code = self.population.code
-        self._enter([person for person, _ in entry.newcomers], [code(label) for _, label in entry.newcomers])
+        people = [person for person, _ in entry.newcomers]
+        self._returned.enter(people, [code(label) for _, label in entry.newcomers])
         self._widen()
         self._arrive(self.knowledge.tuples)
         for block in entry.blocks:
-            codes = np.array([self.population.code(label) for label in block.values])
-            members = np.array([self._number[person] for person in block.people], dtype=np.int32)
+            codes = np.array([code(label) for label in block.values])
+            members = np.array([self._returned.number[person] for person in block.people], dtype=np.int32)
             self._offer(members)
             self.knowledge.publish(members, counted(codes, self.knowledge.values))
             if follow:
@@ -328,28 +326,28 @@ class Gate:
             return
         labels = self.population.labels
         for person in asked:
-            if person in self.known and person not in self._number:
+            if person in self.known and person not in self._returned.number:
                 assert self._record is None, "a value that counts as known is noted before it is asked for"
                 self._begin_version(person, labels[self.population.secret(person)], is_change=False)
 
     def _decide(self, asked: list[Hashable], at_least: int) -> Answer | Refusal:
-        known = len(self._people)
+        known = len(self._returned.people)
         secrets = [self.population.secret(person) for person in asked]
         self._widen()
         try:
-            new = [place for place, person in enumerate(asked) if person not in self._number]
-            self._enter([asked[place] for place in new], [secrets[place] for place in new])
+            new = [place for place, person in enumerate(asked) if person not in self._returned.number]
+            self._returned.enter([asked[place] for place in new], [secrets[place] for place in new])
             self._arrive(known)
-            members = np.array([self._number[person] for person in asked], dtype=np.int32)
+            members = np.array([self._returned.number[person] for person in asked], dtype=np.int32)
             proposal = self.decision.decide(self.strategy, members, self.truth, at_least)
             if proposal is None:
                 self._forget(known)
                 return Refusal()
             if proposal.order is not None:
-                self._reorder(known, proposal.order)
+                self._returned.reorder(known, proposal.order)
             blocks = tuple(self._block(part) for part in proposal.parts)
             if self._record is not None:
-                newcomers = zip(self._people[known:], self.truth[known:].tolist(), strict=True)
+                newcomers = zip(self._returned.people[known:], self.truth[known:].tolist(), strict=True)
                 labels = self.population.labels
                 self._record(
                     HistoryEntry(tuple((who, labels[code]) for who, code in newcomers), blocks), self.strategy
@@ -371,13 +369,8 @@ class Gate:
         repeated = (
             itertools.repeat(*one) for one in sorted(zip(self.population.labels, counts, strict=False))
         )
-        people = tuple(map(self._people.__getitem__, part.members.tolist()))
+        people = tuple(map(self._returned.people.__getitem__, part.members.tolist()))
         return Block(people, tuple(itertools.chain.from_iterable(repeated)))
-
-    def _enter(self, people: Sequence[Hashable], secrets: Sequence[int]) -> None:
-        self._number.update(zip(people, itertools.count(len(self._people)), strict=False))
-        self._people += people
-        self._truth.add(np.array(secrets, dtype=np.int32))
 
     def _offer(self, members: Integers) -> None:
         if isinstance(self.strategy, PublicPool):
@@ -386,22 +379,13 @@ class Gate:
     def _arrive(self, known: int) -> None:
         """Tell the knowledge which of those who are new were there when the list of labels was made."""
         if self._founders:
-            new = enumerate(self._people[known:], start=known)
+            new = enumerate(self._returned.people[known:], start=known)
             self.knowledge.arriving = {
                 number: self._founder_place[person] for number, person in new if person in self._founders
             }
 
-    def _reorder(self, known: int, order: Integers) -> None:
-        """Number the newcomers as the parts of the answer introduce them."""
-        self._people[known:] = [self._people[number] for number in order]
-        self._truth.rows[known:] = self._truth.rows[order]
-        self._number.update((person, known + place) for place, person in enumerate(self._people[known:]))
-
     def _forget(self, known: int) -> None:
-        for person in self._people[known:]:  # of no other number: only who had none got one
-            del self._number[person]
-        del self._people[known:]
-        self._truth.cut(known)
+        self._returned.forget(known)
         self.knowledge.arriving = {}
 
     def _widen(self) -> None:
