@@ -53,6 +53,7 @@ _DAY = (
 _CLOCK = r"(?:[T ,]+[0-9]{1,2}:[0-9]{2}.*)?"
 _WHOLE = re.compile(f"(?:{_DAY}){_CLOCK}|(?:1[89]|20)[0-9]{{2}}[-/](?:0[1-9]|1[0-2])|[0-9]{{8}}")
 _INSIDE = rf"(?:^|[^\w./-])(?:{_DAY})(?:$|[^\w/-])"
+_IN_TEXT = re.compile(_INSIDE)
 _OPEN = re.compile(r"(?:>=?|≥|over|above|ab|über)?\s*([0-9]{1,3})\s*(?:\+|and over|or older|und älter)?")
 _SPAN = re.compile(r"[\[(]?\s*([0-9]{1,3})\s*(?:-|–|,|to|bis)\s*([0-9]{1,3})\s*[\])\[]?")
 _A_DAY = re.compile(rf"(?<![\w./-])(?:{_DAY})(?![\w/-]|\.[0-9])")
@@ -65,6 +66,25 @@ def without_days(text: str) -> str:
     'seen on ;, 0664/123 45 67'
     """
     return _A_DAY.sub(";", text)
+
+
+_PERIOD = (
+    rf"(?:{_DAY})(?:[T ][0-9]{{2}}(?::[0-9]{{2}})*(?:\.[0-9]+)?h?)?|"
+    r"(?:1[89]|20)[0-9]{2}(?:-(?:[01][0-9]|Q[1-4]|W[0-5][0-9]))?"
+)
+_PERIODS = re.compile(
+    r"(?:1[89]|20)[0-9]{2}-(?:Q[1-4]|W[0-5][0-9])|(?:1[89]|20)[0-9]{2}-[01][0-9]-[0-3][0-9] [0-2][0-9]h|"
+    rf"[\[{{(](?:{_PERIOD})(?:, (?:{_PERIOD}))+[\])}}]|(?:{_PERIOD}) (?:to|bis|–|-) (?:{_PERIOD})"
+)
+
+
+def is_period(text: str) -> bool:
+    """Whether a text is a period longer than a day, an hour, or several joined, as a release writes them.
+
+    >>> is_period("[2023-05-05, 2023-05-07]"), is_period("2023-Q1"), is_period("from 2023-05-05 on")
+    (True, True, False)
+    """
+    return bool(_PERIODS.fullmatch(text))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +107,7 @@ class DatesDetector(Detector):
                 round(share * column.filled),
                 f"{percent(share)} of the values are dates with day or month",
             )
-        cells = column.cells_with(_INSIDE, lambda _: True)
+        cells = column.cells_where(_INSIDE, lambda text: bool(_IN_TEXT.search(text)) and not is_period(text))
         if alone >= SOME and cells <= round(alone * column.filled):  # none stands within a text
             reason = f"{percent(alone)} of the values are dates with day or month, the others are not"
             return self.finding(column, cells, reason)
@@ -106,6 +126,8 @@ class DatesDetector(Detector):
 def _is_date(text: str) -> bool:
     if _WHOLE.fullmatch(text):
         return not (text.isdigit() and len(text) == 8) or calendar_day(text)
+    if is_period(text):
+        return True
     found = written(text)
     if found is None or found.shape in (COMPACT, YEAR, SERIAL):
         return False

@@ -29,6 +29,8 @@ ROUND = 0.9
 THOUSAND = 1000
 SENTENCE = 5
 """Texts of so many words are told as free text."""
+LEAST_INTERVALS = 5
+"""Fewer intervals may have even steps by chance."""
 ORGANISED = 0.2
 VARIOUS = 0.8
 KNOWN_REASON = "the header speaks of what neighbours and colleagues may know"
@@ -53,6 +55,7 @@ _RANGE = re.compile(
     r"(?:\s*[a-zA-Z]{1,8})?",
     re.IGNORECASE,
 )
+_INTERVAL = re.compile(r"\[?(?P<low>-?[0-9]{1,15})(?:-|, )(?P<high>-?[0-9]{1,15})(?P<end>[\])]?)")
 _CDISC = re.compile(r"[A-Z][A-Z0-9]{1,7}")
 
 
@@ -200,7 +203,10 @@ def _regions(column: ColumnView) -> ProposedRole | None:
 
 
 def _ranges(column: ColumnView) -> ProposedRole | None:
-    if column.is_numeric or column.rarefied_share >= VARIOUS or column.about("id") or column.numbers_people:
+    if column.is_numeric:
+        return None
+    other = column.rarefied_share >= VARIOUS or column.about("id") or column.numbers_people
+    if other and not _has_even_steps(column):
         return None
     if column.cell_share(lambda text: bool(_RANGE.fullmatch(text))) <= MOSTLY:
         return None
@@ -208,6 +214,20 @@ def _ranges(column: ColumnView) -> ProposedRole | None:
     if money or (column.about("sensitive") and not column.about("known")):
         return _likely(Role.SENSITIVE, "the values are ranges of what people want to keep to themselves")
     return _likely(Role.QUASI_IDENTIFIER, "the values are ranges")
+
+
+def _has_even_steps(column: ColumnView) -> bool:
+    """Whether nearly all values are intervals of whole numbers that begin and end on one lattice.
+
+    So does a release write them, also joined; codes of two numbers do not, however many there are.
+    """
+    found = [match for text in column.sample if (match := _INTERVAL.fullmatch(text))]
+    if len(found) < max(LEAST_INTERVALS, ROUND * len(column.sample)):
+        return False
+    starts = np.array([int(match["low"]) for match in found])
+    ends = np.array([int(match["high"]) + (match["end"] != ")") for match in found])
+    step = int(np.gcd.reduce(ends - starts))
+    return step > 1 and bool((ends > starts).all() and ((starts - starts[0]) % step == 0).all())
 
 
 def _diagnoses(column: ColumnView) -> ProposedRole | None:
