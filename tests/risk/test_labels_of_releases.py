@@ -32,9 +32,7 @@ VALUES = {
     "ranges": [DRAW.choice(["18-29", "30-44", "45-60", "> 60"]) for _ in range(200)],
     "answers": [DRAW.choice(["never", "rarely", "sometimes", "often", "always"]) for _ in range(200)],
 }
-WRITTEN = [
-    builder for builder in BUILDERS for builder in builder.examples() if not isinstance(builder, Masking)
-]
+WRITTEN = [each for kind in BUILDERS for each in kind.examples() if not isinstance(each, Masking)]
 
 
 @pytest.mark.parametrize("builder", WRITTEN, ids=str)
