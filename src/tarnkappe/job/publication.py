@@ -101,9 +101,9 @@ def publication(
     places = {}
     with one_run(inputs, replace=replace), ExitStack() as claimed:
         refuse_overwriting(outputs, inputs, [Path(named["manifest"])] if named["manifest"] else ())
+        targets = {name: writable(Path(path)) for name, path in named.items() if path}
         if output.path and by_suffix:
             written_format(Path(output.path))  # before hidden places have it, under names that nobody gave
-        targets = {name: writable(Path(path)) for name, path in named.items() if path}
         for name, target in sorted(targets.items(), key=lambda item: item[1]):
             with naming_output(target):
                 folder = claimed.enter_context(claimed_folder(target))
