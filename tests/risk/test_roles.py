@@ -100,6 +100,17 @@ def test_what_is_proposed_passes_the_guard_and_quotes_no_cell(name: str, tmp_pat
             assert len(cell) < 6 or cell.isalpha() or cell not in told
 
 
+@pytest.mark.parametrize("header", ["column 1", "column 12"])
+def test_names_are_found_in_a_file_without_headers(header: str) -> None:
+    """What numbers a column is no word for a thing, under which names would be those of things."""
+    rare = [f"{given} {family}" for given in ("Kunigunde", "Balduin", "Ottokar") for family in
+            ("Zwickel", "Quast", "Knopfloch", "Wurzelsepp", "Hinterhuber", "Pfannkuch")]  # fmt: skip
+    assert role(header, rare * 3) is Role.IDENTIFIER
+    known = ["Anna Wurzelsepp", "Balduin Quast", "Peter Zwickel", "Ottokar Knopfloch", "Maria Pfannkuch"]
+    known += ["Thomas Hinterhuber", "Kunigunde Quast", "Julia Zwickel"]
+    assert role(header, known * 5) is Role.IDENTIFIER
+
+
 @pytest.mark.parametrize("rows", [4, 30, 3000])
 @pytest.mark.parametrize("header", ["name", "Name", "full name", "Nachname", "customer", "Имя", "氏名"])
 def test_a_header_of_names_and_varied_values_are_enough(header: str, rows: int) -> None:

@@ -134,13 +134,15 @@ class NamesDetector(Detector):
         """Two or three words with capitals, most of them different, of which nothing says what they are.
 
         They may be names of firms or films; that they may be names of people is reason enough. Under one
-        word for somebody who does something (a rider, an adjuster) they may repeat.
+        word for somebody who does something (a rider, an adjuster) they may repeat, and somewhat where the
+        file has no headers, so that not even silence says anything.
         """
         agent = _is_agent(column)
         least = DIFFERENT_NAMES if agent else MANY_VALUES
         if column.about(*EXPLAINED) or column.distinct < least or column.names_things:
             return None
-        if column.rarefied_share < (0.0 if agent else VARIOUS):
+        various = DIFFERENT if column.is_numbered else VARIOUS
+        if column.rarefied_share < (0.0 if agent else various):
             return None
         if looks_like_names(column) < ALL_DIFFERENT:
             return None

@@ -48,6 +48,7 @@ _FEW = 10
 _NEARLY_EVEN = 0.35
 """How often people come differs so much, by its variance as a part of the squared mean."""
 _LETTERS_AND_NUMBER = re.compile(r"[^\W\d_][^\s,;]*[0-9][^\s,;]*")
+_NUMBERED = re.compile(r"column [0-9]+")
 _COUNT = ("num", "number", "no", "n", "nb", "nbr", "nr", "cnt", "anzahl", "anz")
 """These words count where others follow: `NumBeds`, not `BedNum`."""
 _NUMBER = re.compile(r"[-+]?(?:0|[1-9][0-9]{0,14})(?:[.,][0-9]+)?(?:[eE][-+]?[0-9]+)?")
@@ -194,8 +195,13 @@ class ColumnView:
 
     @cached_property
     def header_words(self) -> list[str]:
-        """The words of the header, then those of the label."""
-        return [*words_of(self.name), *words_of(self.label)]
+        """The words of the header, then those of the label; a number in its place has none."""
+        return [*([] if self.is_numbered else words_of(self.name)), *words_of(self.label)]
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the file has no header for the column, so that it has only a number."""
+        return _NUMBERED.fullmatch(self.name) is not None
 
     def about(self, *names: str) -> bool:
         """Whether the header speaks of what one of some lists is about."""
