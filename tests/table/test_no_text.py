@@ -37,7 +37,9 @@ def test_blank_lines_alone(content: str, tmp_path: Path) -> None:
             use(path)
 
 
-@pytest.mark.parametrize("text", ["a\x1fb\n1\x1f2\n", "name,note\nAnn,tab\there\n", "a,b\nx\x1a,y\n"])
+@pytest.mark.parametrize(
+    "text", ["a\x1fb\n1\x1f2\n", "name,note\nAnn,tab\there\n", "a,b\nx\x1a,y\n", "\x01,b\n\x02,y\n"]
+)
 def test_text_with_few_control_characters_is_text(text: str, tmp_path: Path) -> None:
     path = tmp_path / "some.csv"
     path.write_text(text)

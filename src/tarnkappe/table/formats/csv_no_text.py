@@ -9,7 +9,7 @@ from tarnkappe.errors import InputError
 LOOKED_AT = 4096
 """So many bytes show whether a file is text."""
 MOST_CONTROLS = 0.05
-"""No text has so large a share of control characters."""
+"""No long text has so large a share of control characters; a table of few cells may hold some."""
 CONTROLS = bytes(byte for byte in range(1, 32) if byte not in b"\t\n\v\f\r\x1a\x1c\x1d\x1e\x1f")
 """Those that stand in no text; who writes tables divides them by the last four."""
 PICTURES = (
@@ -41,7 +41,7 @@ def refuse_no_text(path: Path, beginning: bytes, last: bool) -> None:
     looked = beginning[:LOOKED_AT]
     controls = len(looked) - len(looked.translate(None, CONTROLS))
     begins = looked.startswith(_AS_TEXT)
-    if begins or controls > MOST_CONTROLS * len(looked):
+    if begins or (len(looked) == LOOKED_AT and controls > MOST_CONTROLS * LOOKED_AT):
         raise InputError(
             "table.file-no-text",
             "{path}: this is no text, so no table that could be read: it may be a picture, a document or a "
