@@ -13,10 +13,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tarnkappe
+from tarnkappe.cli import anonymize
+from tarnkappe.process import signals
 from tarnkappe.table.examples import shaped
 
 TARN = Path(sys.executable).with_name("tarn")
@@ -154,6 +157,21 @@ def test_a_second_ctrl_c_stops_everything(job: Path) -> None:
         run.interrupt()
         time.sleep(0.03)
     is_stopped(*run.end(), run, job.parent)
+
+
+def test_what_a_library_makes_of_ctrl_c_is_ctrl_c(job: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """DuckDB tells an interruption of a callback as an error of its own, without a cause."""
+    nothing: Any = None
+
+    def run(*_: object, **__: object) -> None:
+        raise RuntimeError("reading failed: KeyboardInterrupt")
+
+    monkeypatch.setattr(anonymize, "run", run)
+    with pytest.raises(RuntimeError):
+        anonymize.run_or_stop(nothing, None, nothing)
+    monkeypatch.setattr(signals, "_stopping", {signal.SIGINT})
+    with pytest.raises(signals.StoppedError):
+        anonymize.run_or_stop(nothing, None, nothing)
 
 
 def test_ctrl_c_before_anything_is_found_writes_nothing(job: Path) -> None:

@@ -33,7 +33,7 @@ from tarnkappe.job.sections import create_loss, create_models
 from tarnkappe.job.weight_presets import presets_of_job, with_preset
 from tarnkappe.lattice.alternatives import MOST
 from tarnkappe.native import is_interruption
-from tarnkappe.process.signals import StoppedError, too_late
+from tarnkappe.process.signals import StoppedError, interrupted, too_late
 from tarnkappe.recoding import Regions
 from tarnkappe.schema import values_of
 from tarnkappe.table import Role, Table
@@ -332,8 +332,8 @@ def run_or_stop(job: Job, table: Table | None, progress: Progress) -> Result:
     try:
         result = run(job, table=table, progress=progress)
         too_late()
-    except (KeyboardInterrupt, SystemError) as error:
-        if is_interruption(error):
+    except (KeyboardInterrupt, Exception) as error:
+        if is_interruption(error) or interrupted():
             raise StoppedError("nothing was written") from None
         raise
     return result

@@ -16,7 +16,7 @@ from tarnkappe.cli.arguments import ColumnLists
 from tarnkappe.cli.console import PlainConsole, say_that_it_compiles, show_in_one_line
 from tarnkappe.errors import ParameterError, Reason, TarnkappeError
 from tarnkappe.native import is_interruption, on_first_compilation
-from tarnkappe.process.signals import StoppedError
+from tarnkappe.process.signals import StoppedError, interrupted
 
 STOPPED = 130
 ERROR = Reason("cli.error", "error")
@@ -223,7 +223,7 @@ def run(given: Sequence[str]) -> None:
         _say("error: there is not enough memory: take fewer rows or columns, or an engine that keeps a limit")
         sys.exit(2)
     except Exception as error:
-        if is_interruption(error):
+        if is_interruption(error) or interrupted():
             _say("stopped")
             sys.exit(STOPPED)
         if debug:

@@ -46,6 +46,11 @@ _stopping: set[int] = set()
 """The signals that have come; the same one again has no effect while what is not finished is removed."""
 
 
+def interrupted() -> bool:
+    """Whether Ctrl-C has ended what was done: a library may have made another error of it."""
+    return signal.SIGINT in _stopping
+
+
 def _leave(number: int, _frame: object) -> None:
     os.write(sys.stderr.fileno(), b"stopped\n")
     os._exit(128 + number)
