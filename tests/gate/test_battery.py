@@ -89,7 +89,7 @@ def check_answer(gate: Gate, query: list[str], answer: Answer) -> None:
 
 def check_refusal(gate: Gate, query: list[str], may_add: bool) -> None:
     """A strategy that claims to be minimal refuses only what truly cannot be answered."""
-    number = {str(person): n for n, person in enumerate(gate._people)}
+    number = {str(person): n for n, person in enumerate(gate.returned.people)}
     next_ = len(number)
     for person in query:
         if person not in number:

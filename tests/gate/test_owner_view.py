@@ -44,7 +44,7 @@ def test_signatures_and_witnesses_are_those_of_the_attacker(
     if not gate.knowledge.tuples:
         return
     before = gate.knowledge.view.allowed.copy()
-    attacker, numbers = told(gate), gate._number
+    attacker, numbers = told(gate), gate.returned.number
     left = {person: enumerated(attacker)[number, 0] for person, number in numbers.items()}
     assert {person: set(found) for person, found in gate.signatures().items()} == left
     for person in numbers:

@@ -64,7 +64,7 @@ def test_every_answer_keeps_k_and_has_at_least_the_floor(is_exact: bool, data: s
     ):
         could = None
         if not gate.newcomers(query):
-            members = np.array([gate._number[person] for person in query], dtype=np.int32)
+            members = np.array([gate.returned.number[person] for person in query], dtype=np.int32)
             could = set(could_have(gate.knowledge, members))
         answer = gate.ask(query)
         values = answer.blocks[0].values

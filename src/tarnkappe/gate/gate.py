@@ -87,7 +87,7 @@ class Gate:
                 }
         self.strategy.begin(self.knowledge, k, seed)
         self._record = record
-        self._returned = ReturnedPeople()
+        self.returned = ReturnedPeople()
         self.offered: dict[bytes, tuple[int, ...]] = {}
         """Of which labels surplus values can have been, by the `name` of each answer."""
         self._lock = threading.Lock()
@@ -109,7 +109,7 @@ class Gate:
     def foresees_refusal(self, people: Iterable[Hashable]) -> bool:
         """Whether these people will be refused for reasons that anybody can see."""
         with self._lock:
-            number, new = self._returned.number, itertools.count(len(self._returned.people))
+            number, new = self.returned.number, itertools.count(len(self.returned.people))
             members = [number[person] if person in number else next(new) for person in people]
             return self.decision.foresees_refusal(self.knowledge, np.array(members, np.int32), self.k)
 
@@ -132,17 +132,17 @@ class Gate:
             before = self.population.secret(person) if person in self.population else None
             self.population.put(person, secret)
             if self.population.secret(person) != before:
-                self._returned.number.pop(person, None)
+                self.returned.number.pop(person, None)
 
     def last_label(self, person: Hashable) -> str | None:
         """The label of the last value that counts, of somebody who was returned or is a founder."""
-        if person in self._returned.number:
-            return self.population.labels[int(self.truth[self._returned.number[person]])]
+        if person in self.returned.number:
+            return self.population.labels[int(self.truth[self.returned.number[person]])]
         return self._founders.get(person)
 
     def is_tuple(self, person: Hashable) -> bool:
         """Whether somebody has a tuple, with whatever value."""
-        return person in self._returned.number
+        return person in self.returned.number
 
     def begin_version(self, person: Hashable, label: str, is_change: bool = True) -> None:
         """Note that somebody has another value than the last one that counts, or one that counts as known.
@@ -163,13 +163,13 @@ class Gate:
         assert isinstance(strategy, PublicPool | LabelSets), "others count with tables that do not change"
         value = self.population.code(label)
         self.population.put(person, label)
-        arrives = person not in self._returned.number and person in self._founders
+        arrives = person not in self.returned.number and person in self._founders
         if arrives:
-            knowledge.arriving = {len(self._returned.people): self._founder_place[person]}
+            knowledge.arriving = {len(self.returned.people): self._founder_place[person]}
         if is_change:
             if arrives:
-                self._returned.enter([person], [self.population.code(self._founders[person])])
-            old = self._returned.number[person]
+                self.returned.enter([person], [self.population.code(self._founders[person])])
+            old = self.returned.number[person]
             new = knowledge.change(old)
             if follow and isinstance(strategy, LabelSets):
                 strategy.note_change(old, new, int(self.truth[old]), value)
@@ -177,11 +177,11 @@ class Gate:
                 strategy.note_change(old, new)
             if arrives and person in self.known:
                 knowledge.fix(old, int(self.truth[old]))
-        self._returned.enter([person], [value])
+        self.returned.enter([person], [value])
         if person in self.known:
-            knowledge.fix(self._returned.number[person], value)
+            knowledge.fix(self.returned.number[person], value)
             if follow and isinstance(strategy, PublicPool):
-                strategy.note_known(self._returned.number[person], value)
+                strategy.note_known(self.returned.number[person], value)
         knowledge.arriving = {}
 
     def delete(self, person: Hashable) -> None:
@@ -192,20 +192,20 @@ class Gate:
         with self._lock:
             self.population.remove(person)
             if self.domain is None:
-                self._returned.number.pop(person, None)
+                self.returned.number.pop(person, None)
 
     def name(self, people: Iterable[Hashable]) -> bytes | None:
         """A name of the tuples of some people, which no others have; None if somebody was not returned with
         the value that he has now.
         """
         with self._lock:
-            found = list(map(self._returned.number.get, people))
+            found = list(map(self.returned.number.get, people))
         return None if None in found else _name_of(np.array(found, dtype=np.int32))
 
     def newcomers(self, people: Sequence[Hashable]) -> list[int]:
         """The places of those who have no tuple."""
         with self._lock:
-            return [place for place, person in enumerate(people) if person not in self._returned.number]
+            return [place for place, person in enumerate(people) if person not in self.returned.number]
 
     def results(self, newest: int) -> range:
         """So many of the newest results."""
@@ -223,7 +223,7 @@ class Gate:
         """How many possible values everybody who was returned keeps at least."""
         with self._lock:
             degrees = self.strategy.degrees()
-            return {person: int(degrees[number]) for person, number in self._returned.number.items()}
+            return {person: int(degrees[number]) for person, number in self.returned.number.items()}
 
     def signatures(self) -> dict[Hashable, tuple[str, ...]]:
         """Exactly the values that everybody who was returned can have; `degrees` counts some of them."""
@@ -237,13 +237,13 @@ class Gate:
 
     @property
     def _view(self) -> OwnerView:
-        return OwnerView(self.knowledge, self.population.labels, self.truth, self._returned.number)
+        return OwnerView(self.knowledge, self.population.labels, self.truth, self.returned.number)
 
     @property
     def least_degree(self) -> int | None:
         """The least of all degrees, of values that have changed too; None if nobody was returned."""
         with self._lock:
-            return int(self.strategy.degrees().min()) if self._returned.people else None
+            return int(self.strategy.degrees().min()) if self.returned.people else None
 
     @property
     def events(self) -> dict[str, int]:
@@ -259,7 +259,7 @@ class Gate:
     @property
     def truth(self) -> Integers:
         """The true value of every tuple that was returned; only the owner may see it."""
-        return self._returned.truth
+        return self.returned.truth
 
     def resume(
         self,
@@ -279,7 +279,7 @@ class Gate:
             after: how many entries the state has seen; all if this is not said.
             versions: whose values were noted before the entry of a number (`begin_version`).
         """
-        if self._returned.people:
+        if self.returned.people:
             raise ParameterError(
                 "gate.only-new-gate-can-take", "only a new gate can take over the history of another"
             )
@@ -297,19 +297,19 @@ class Gate:
                 self._begin_version(one.person, one.label, one.is_change)
             if self.domain is not None:
                 return
-            for person, number in list(self._returned.number.items()):
+            for person, number in list(self.returned.number.items()):
                 if person not in self.population or self.population.secret(person) != self.truth[number]:
-                    del self._returned.number[person]
+                    del self.returned.number[person]
 
     def _take_over(self, entry: HistoryEntry, follow: bool) -> None:
         code = self.population.code
         people = [person for person, _ in entry.newcomers]
-        self._returned.enter(people, [code(label) for _, label in entry.newcomers])
+        self.returned.enter(people, [code(label) for _, label in entry.newcomers])
         self._widen()
         self._arrive(self.knowledge.tuples)
         for block in entry.blocks:
             codes = np.array([code(label) for label in block.values])
-            members = np.array([self._returned.number[person] for person in block.people], dtype=np.int32)
+            members = np.array([self.returned.number[person] for person in block.people], dtype=np.int32)
             self._offer(members)
             self.knowledge.publish(members, counted(codes, self.knowledge.values))
             if follow:
@@ -326,28 +326,28 @@ class Gate:
             return
         labels = self.population.labels
         for person in asked:
-            if person in self.known and person not in self._returned.number:
+            if person in self.known and person not in self.returned.number:
                 assert self._record is None, "a value that counts as known is noted before it is asked for"
                 self._begin_version(person, labels[self.population.secret(person)], is_change=False)
 
     def _decide(self, asked: list[Hashable], at_least: int) -> Answer | Refusal:
-        known = len(self._returned.people)
+        known = len(self.returned.people)
         secrets = [self.population.secret(person) for person in asked]
         self._widen()
         try:
-            new = [place for place, person in enumerate(asked) if person not in self._returned.number]
-            self._returned.enter([asked[place] for place in new], [secrets[place] for place in new])
+            new = [place for place, person in enumerate(asked) if person not in self.returned.number]
+            self.returned.enter([asked[place] for place in new], [secrets[place] for place in new])
             self._arrive(known)
-            members = np.array([self._returned.number[person] for person in asked], dtype=np.int32)
+            members = np.array([self.returned.number[person] for person in asked], dtype=np.int32)
             proposal = self.decision.decide(self.strategy, members, self.truth, at_least)
             if proposal is None:
                 self._forget(known)
                 return Refusal()
             if proposal.order is not None:
-                self._returned.reorder(known, proposal.order)
+                self.returned.reorder(known, proposal.order)
             blocks = tuple(self._block(part) for part in proposal.parts)
             if self._record is not None:
-                newcomers = zip(self._returned.people[known:], self.truth[known:].tolist(), strict=True)
+                newcomers = zip(self.returned.people[known:], self.truth[known:].tolist(), strict=True)
                 labels = self.population.labels
                 self._record(
                     HistoryEntry(tuple((who, labels[code]) for who, code in newcomers), blocks), self.strategy
@@ -369,7 +369,7 @@ class Gate:
         repeated = (
             itertools.repeat(*one) for one in sorted(zip(self.population.labels, counts, strict=False))
         )
-        people = tuple(map(self._returned.people.__getitem__, part.members.tolist()))
+        people = tuple(map(self.returned.people.__getitem__, part.members.tolist()))
         return Block(people, tuple(itertools.chain.from_iterable(repeated)))
 
     def _offer(self, members: Integers) -> None:
@@ -379,13 +379,13 @@ class Gate:
     def _arrive(self, known: int) -> None:
         """Tell the knowledge which of those who are new were there when the list of labels was made."""
         if self._founders:
-            new = enumerate(self._returned.people[known:], start=known)
+            new = enumerate(self.returned.people[known:], start=known)
             self.knowledge.arriving = {
                 number: self._founder_place[person] for number, person in new if person in self._founders
             }
 
     def _forget(self, known: int) -> None:
-        self._returned.forget(known)
+        self.returned.forget(known)
         self.knowledge.arriving = {}
 
     def _widen(self) -> None:
