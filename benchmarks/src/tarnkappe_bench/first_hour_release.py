@@ -76,7 +76,9 @@ def release(name: str, source: Any, rows: int, *, diverse: bool) -> Release:
         report = tarnkappe.check(result.release, models=[KAnonymity(5)])
         assert report.k >= 5, name
     except TarnkappeError as error:
-        return Release(name, failed=str(error)[:200], seconds=time.process_time() - start)
+        return Release(
+            name, failed=str(error).replace(str(source), name)[:200], seconds=time.process_time() - start
+        )
     known = result.input.quasi_identifiers
     single = [
         column
