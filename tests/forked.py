@@ -16,6 +16,7 @@ import gc
 import importlib
 import io
 import os
+import select
 import shutil
 import signal
 import socket
@@ -174,6 +175,10 @@ def _serve_client(line: socket.socket) -> None:
     for stream in streams:
         os.close(stream)
     line.sendall(child.to_bytes(8, "big"))
+    if sys.platform == "linux":
+        ended = os.pidfd_open(child)
+        if ended not in select.select([line, ended], [], [])[0]:  # who kills the client means the command
+            os.kill(child, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     with contextlib.suppress(OSError):
         line.sendall(code.to_bytes(8, "big", signed=True))
