@@ -25,8 +25,8 @@ AT_ONCE = 4096
 """So many rows are looked at between two looks at the clock."""
 SAMPLE = 500
 """So many rows tell about where the bound is, and how much work all rows would be."""
-AFFORDABLE = 200_000_000
-"""So many cells of other rows may be looked at without being asked to: some seconds."""
+AFFORDABLE = 100_000_000
+"""So many cells of other rows may be looked at without being asked to: a few seconds of processor time."""
 
 
 @compiled
