@@ -252,6 +252,20 @@ def test_groups_never_change_whatever_follows(hospital: pa.Table, plan: CohortPl
     ]
 
 
+@pytest.mark.parametrize("without", [0, 1, 60, 300])
+def test_who_consented_is_asked_of_groups_of_those_who_did(without: int) -> None:
+    """Where everybody did, all groups are; too few who did not make it a group of both kinds, without any."""
+    table = patients(600, 3)
+    consents = [number >= without for number in range(table.num_rows)]
+    plan = CohortPlan.new(KNOWN, SENSITIVE, started="2026-01-01T00:00:00+00:00")
+    plan = plan.admit(table, "patient", consents, POLICY, "2026-01-01T00:00:00+00:00")
+    plan = plan.with_atoms({"diagnosis": [], "medication": []}, POLICY.thresholds.base)
+    asked = ASKED[1]
+    people = grouped_rows(with_groups(plan, asked, (), POLICY), asked, "research", 5, consented=True).people
+    assert (len(people) > 0) == (without != 1)
+    assert all(consents[place] for place in people.tolist())
+
+
 def test_who_withdraws_leaves_with_others_and_her_group_shows_no_values_any_more(plan: CohortPlan) -> None:
     asked = ASKED[1]
     place = int(np.flatnonzero(plan.within(asked) >= 0)[0])

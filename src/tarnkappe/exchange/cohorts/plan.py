@@ -143,6 +143,7 @@ class CohortPlan:
         kinds = [np.flatnonzero(given), np.flatnonzero(~given)]
         if min(map(len, kinds)) < least:  # too few of one kind to be told apart from the other
             kinds = [np.arange(rows.num_rows)]
+        apart = len(kinds) > 1 or bool(given.all())  # where everybody consented, there is no other kind
         keeps_policy = self._policy_of(rows, limits)
         parts: list[Cohort] = []
         allowed: list[bool] = []
@@ -162,7 +163,7 @@ class CohortPlan:
             self,
             people=pa.concat_tables([self.people, rows]) if self.people.num_rows else rows,
             hulls=pa.concat_tables(hulls).combine_chunks() if hulls else self.hulls,
-            kinds=(*self.kinds, *(len(kinds) > 1 and bool(given[part.people[0]]) for part in taken)),
+            kinds=(*self.kinds, *(apart and bool(given[part.people[0]]) for part in taken)),
             wave=time,
             undone=self.undone + len(parts) - len(taken),
         )
