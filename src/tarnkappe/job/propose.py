@@ -280,9 +280,9 @@ def _person(
     A number or code that repeats is one; what its header calls the number of those whom rows are about is
     it before any other. Where rows agree in all identifiers, the finest of them is: as many persons as it
     has different values there are at least. Where every row has a number of its own for the person whom it is
-    about, rows are counted. What is found inside some cells only, says the same of
-    everybody, or is mostly blank tells nobody apart: such a column is left out, and rows are counted. The
-    second answer is whether it should be told that they are.
+    about, rows are counted. What is found inside some cells only, says the same of everybody, or is mostly
+    blank tells nobody apart: such a column is left out, and rows are counted. The second answer is whether it
+    should be told that they are.
     """
     identifiers = [name for name in table.identifiers if name in encoded]  # nested cells number nobody
     repeated = [name for name in identifiers if _repeats(encoded[name])]
